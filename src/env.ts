@@ -1,0 +1,75 @@
+/**
+ * Clock, timers, randomness and sockets: the only file that touches them. Everything else takes an `Env`, so that
+ * a test can run on a simulated one and replay it from a seed.
+ */
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import {
+  type AddressInfo,
+  createConnection,
+  createServer,
+  type Server,
+  type Socket,
+} from 'node:net'
+
+/** A pending timer; `cancel` may be called at any time, also after it fired. */
+export interface Timer {
+  cancel(): void
+}
+
+export interface ServerOptions {
+  host: string
+  /** 0 takes a free port. */
+  port: number
+  onConnection(socket: Socket): void
+}
+
+export interface Env {
+  /** Wall clock in ms since 1970, as Kafka's timestamps. May jump. */
+  now(): number
+  /** Monotonic clock in ms, for durations. */
+  monotonic(): number
+  /** Calls back once after `ms`. A timer never keeps the process alive by itself. */
+  after(ms: number, callback: () => void): Timer
+  /** Runs before the next turn of the event loop looks for input. */
+  soon(callback: () => void): void
+  random: {
+    bytes(length: number): Buffer
+    /** A whole number in [0, below). */
+    below(below: number): number
+    uuid(): string
+  }
+  listen(options: ServerOptions): Promise<Server>
+  connect(host: string, port: number): Socket
+}
+
+export const systemEnv: Env = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms)
+    timer.unref()
+    return { cancel: () => clearTimeout(timer) }
+  },
+  soon: (callback) => void setImmediate(callback),
+  random: {
+    bytes: (length) => randomBytes(length),
+    below: (below) => randomInt(below),
+    uuid: () => randomUUID(),
+  },
+  listen({ host, port, onConnection }) {
+    return new Promise((resolve, reject) => {
+      const server = createServer({ noDelay: true }, onConnection)
+      server.once('error', reject)
+      server.listen({ host, port, backlog: 1024 }, () => {
+        server.off('error', reject)
+        resolve(server)
+      })
+    })
+  },
+  connect: (host, port) => createConnection({ host, port, noDelay: true }),
+}
+
+/** The port that a server really listens on. */
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}

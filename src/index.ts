@@ -1,0 +1,1 @@
+export { SeglogError } from './errors.js'

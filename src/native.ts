@@ -1,0 +1,219 @@
+/**
+ * Finds the addon and types its exports. The one place that turns a native status into an error.
+ *
+ * The boundary passes numbers, strings and bytes only. A function that can fail synchronously returns a number:
+ * at or above 0 it is the result, below 0 a `Status`. Further numbers come in `native.results`, which the next
+ * call overwrites: read it before anything else runs. Functions that may touch a cold disk return a promise and
+ * reject with a `SeglogError`.
+ */
+import { createRequire } from 'node:module'
+import { type ErrorCode, SeglogError } from './errors.js'
+
+/** Results of a native call that did not fail. Values mirror `Code` in native/status.h. */
+export const Status = {
+  OK: 0,
+  BAD_ARGUMENT: -1,
+  CLOSED: -2,
+  IO: -3,
+  NO_SPACE: -4,
+  TOO_MANY_FILES: -5,
+  LOCKED: -6,
+  EXISTS: -7,
+  NOT_FOUND: -8,
+  FENCED: -9,
+  READ_ONLY: -10,
+  SEGMENT_FULL: -11,
+  OFFSET_OUT_OF_RANGE: -12,
+  CORRUPT: -13,
+  BAD_MAGIC: -14,
+  INVALID_RECORD: -15,
+  TOO_LARGE: -16,
+  OFFSET_TOO_LARGE: -17,
+  BROKEN_PIPE: -18,
+  UNSUPPORTED: -19,
+  SHORT: -20,
+} as const satisfies Record<string, number>
+
+/** Slots of `native.results`. A call fills those that its comment names. */
+export const Result = {
+  BASE_OFFSET: 0,
+  LAST_OFFSET: 1,
+  MAX_TIMESTAMP: 2,
+  POSITION: 3,
+  LENGTH: 4,
+  BATCHES: 5,
+  NEXT_OFFSET: 6,
+  OFFSET_OF_MAX_TIMESTAMP: 7,
+  FILE_BYTES: 8,
+  DETAIL: 9,
+  LEADER_EPOCH: 10,
+  ERRNO: 15,
+} as const
+
+/** Flags of `segmentAppend`. */
+export const AppendFlag = {
+  /** From a client: exactly one batch, baseOffset 0, no control bit, deltas dense; offset and leader epoch are stamped. */
+  FROM_CLIENT: 1,
+  /** From a leader: batches keep their offsets and epochs, which must not go back; gaps are allowed. */
+  FROM_LEADER: 2,
+} as const
+
+export interface SegmentOptions {
+  /** A sealed or foreign segment: never written, never trimmed. */
+  readOnly: boolean
+  /** Check every batch from the start, and rebuild the indexes from what was found. */
+  recover: boolean
+  /** At most this many bytes of log; also the bound of what is reserved ahead. */
+  segmentBytes: number
+  /** Bytes of log between two entries of the sparse indexes. */
+  indexIntervalBytes: number
+  /** Copy small batches into a mapping of the reserved file. False: every append is a pwrite. */
+  mapped: boolean
+}
+
+/** What opening a segment found. */
+export interface SegmentReport {
+  handle: number
+  /** Bytes up to the end of the last valid batch. The tail behind it was cut unless readOnly. */
+  validBytes: number
+  /** Size of the file as it was found. */
+  fileBytes: number
+  /** One above the last offset; the base offset for an empty segment. */
+  nextOffset: number
+  /** Largest timestamp in ms, or -1 for an empty segment. */
+  maxTimestamp: number
+  /** Why the scan ended before the end of the file: `Status`, or OK. Zeros of a reserved tail are OK. */
+  damage: number
+  /** True where an index was missing or did not fit the log and was made anew. */
+  indexRebuilt: boolean
+}
+
+/** Bytes, or three numbers: handle of a segment, position and length in its .log file. */
+export type TransferPart = Uint8Array | number
+
+export interface NativeAddon {
+  readonly results: Float64Array
+
+  /** The path chosen at load: 'vpclmulqdq', 'pclmulqdq', 'armv8' or 'portable'. */
+  readonly crcPath: string
+  /** CRC-32C (Castagnoli; RFC 3720) of `length` bytes from `offset`, unsigned. `seed` continues an earlier sum. */
+  crc32c(bytes: Uint8Array, offset: number, length: number, seed: number): number
+  /** CRC-32 (IEEE 802.3, as zlib's). */
+  crc32(bytes: Uint8Array, offset: number, length: number, seed: number): number
+
+  /**
+   * Makes `<path>.log` and empty indexes, `path` being directory and %020d of the base offset. Returns a handle.
+   * Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
+   */
+  segmentCreate(path: string, baseOffset: number, options: SegmentOptions): number
+  /** Opens what is there; see `SegmentReport`. Runs in the pool. Rejects: NOT_FOUND, TOO_MANY_FILES, IO. */
+  segmentOpen(path: string, baseOffset: number, options: SegmentOptions): Promise<SegmentReport>
+  /**
+   * Checks and appends whole batches of magic 2 from `length` bytes at `offset`, stamping them in place first
+   * (FROM_CLIENT). All or nothing: on an error the segment is as before. Fills BASE_OFFSET, LAST_OFFSET,
+   * MAX_TIMESTAMP, POSITION, LENGTH, BATCHES; on INVALID_RECORD, DETAIL is the index of the record, or -1.
+   * Errors: CORRUPT, BAD_MAGIC, INVALID_RECORD, OFFSET_OUT_OF_RANGE (FROM_LEADER going back), SEGMENT_FULL,
+   * NO_SPACE, FENCED, READ_ONLY, CLOSED, IO.
+   */
+  segmentAppend(
+    handle: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    leaderEpoch: number,
+    flags: number,
+  ): number
+  /**
+   * Finds the batch that holds `offset`, or the first one above it in this segment, and how many bytes from there
+   * may be read: up to `maxBytes`, to the end of this segment and to the batch of `limitOffset` (exclusive).
+   * At least the first batch, whole, even above maxBytes; otherwise the end may fall inside a batch. Fills
+   * BASE_OFFSET (of that first batch), POSITION, LENGTH (0 where offset >= limitOffset or the segment ends).
+   * Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, IO.
+   */
+  segmentLocate(handle: number, offset: number, maxBytes: number, limitOffset: number): number
+  /**
+   * The first batch whose largest timestamp is at or above `timestamp`. Fills BASE_OFFSET, LAST_OFFSET,
+   * MAX_TIMESTAMP, POSITION, LENGTH, LEADER_EPOCH. Errors: NOT_FOUND, CORRUPT, CLOSED, IO.
+   */
+  segmentLocateTimestamp(handle: number, timestamp: number): number
+  /**
+   * Copies up to `length` bytes of the .log at `position` into `target`, never past the published end. Returns
+   * the count. Errors: CLOSED, IO, BAD_ARGUMENT.
+   */
+  segmentRead(
+    handle: number,
+    position: number,
+    length: number,
+    target: Uint8Array,
+    targetOffset: number,
+  ): number
+  /** Fills LENGTH (valid bytes), NEXT_OFFSET, MAX_TIMESTAMP, OFFSET_OF_MAX_TIMESTAMP, FILE_BYTES, BASE_OFFSET. */
+  segmentInfo(handle: number): number
+  /** Log and indexes to disk, in the pool. A failure fences the segment. */
+  segmentFlush(handle: number): Promise<void>
+  /** Cuts everything at and above `offset`, indexes too, in the pool. */
+  segmentTruncate(handle: number, offset: number): Promise<void>
+  /**
+   * Ends appends at once (later ones get READ_ONLY), then in the pool writes the indexes, trims the reserved
+   * tail, unmaps, and syncs. The segment stays readable.
+   */
+  segmentSeal(handle: number): Promise<void>
+  /** Seals without a sync unless `sync`, then lets go. The handle is CLOSED at once; transfers under way end well. */
+  segmentClose(handle: number, sync: boolean): Promise<void>
+
+  /**
+   * Hands `parts` to the socket `fd` in order: bytes by send, slices by sendfile; whatever does not fit now
+   * follows when the socket is writable. Returns 0 when all was handed over (the callback is not called), or an id
+   * above 0 when some is pending: then `done` is called once, with a status and errno. At most one transfer may be
+   * under way per socket, and JavaScript must write nothing to it meanwhile. Errors: BROKEN_PIPE, SHORT, IO,
+   * BAD_ARGUMENT, CLOSED.
+   */
+  transferSend(
+    fd: number,
+    parts: TransferPart[],
+    done: (status: number, errno: number) => void,
+  ): number
+  /** Gives up a pending transfer; its callback is not called. Call it before the socket's descriptor goes. */
+  transferCancel(id: number): void
+  /** Pending transfers of this environment, for tests. */
+  transferPending(): number
+
+  /** Takes the lock of a file, making it where missing. Returns a handle. Errors: LOCKED, IO. */
+  lockAcquire(path: string): number
+  lockRelease(handle: number): number
+}
+
+function load(): NativeAddon {
+  const require = createRequire(import.meta.url)
+  try {
+    return require('../../build/Release/seglog.node') as NativeAddon
+  } catch (cause) {
+    throw new SeglogError(
+      'ADDON_UNAVAILABLE',
+      `the native addon for ${process.platform}-${process.arch} is missing or does not load; run "npm rebuild seglog" with g++, make and python3 installed`,
+      { cause },
+    )
+  }
+}
+
+export const native: NativeAddon = load()
+
+const codes = new Map<number, ErrorCode>(
+  Object.entries(Status).map(([name, value]) => [value, name as ErrorCode]),
+)
+
+/** The error for a native status. `what` names the file or the act. */
+export function statusError(
+  status: number,
+  what: string,
+  errno = native.results[Result.ERRNO],
+): SeglogError {
+  const code = codes.get(status) ?? 'IO'
+  return new SeglogError(code, `${what}: ${code}`, errno ? { errno } : {})
+}
+
+/** Passes a result at or above 0 on, and throws what a status below 0 stands for. */
+export function checked(result: number, what: string): number {
+  if (result < 0) throw statusError(result, what)
+  return result
+}
