@@ -5,13 +5,13 @@
 import { createTopics as api } from '../apis/create-topics.js'
 import { type KafkaErrorCode, KafkaError, ProtocolError } from '../errors.js'
 import { ZERO_UUID } from '../protocol/types.js'
-import type { RequestOf, ResponseOf } from '../protocol/schema.js'
+import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 
 type Request = RequestOf<typeof api>
 type TopicRequest = Request['topics'][number]
-type TopicResponse = ResponseOf<typeof api>['topics'][number]
+type TopicResponse = ResponseInput<typeof api>['topics'][number]
 
 export const createTopics = handler(api, [0, 7], async (request, context) => {
   const byName = new Map<string, TopicRequest[]>()

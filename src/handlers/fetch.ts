@@ -7,13 +7,13 @@
  */
 import { fetch as api } from '../apis/fetch.js'
 import { KafkaError, SeglogError } from '../errors.js'
-import type { RequestOf, ResponseOf } from '../protocol/schema.js'
+import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import type { Partition, Watcher } from '../replication/partition.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 
 type Request = RequestOf<typeof api>
-type Response = ResponseOf<typeof api>
+type Response = ResponseInput<typeof api>
 type TopicRequest = Request['topics'][number]
 type PartitionRequest = TopicRequest['partitions'][number]
 type PartitionResponse = Response['responses'][number]['partitions'][number]
@@ -26,7 +26,7 @@ interface Look {
   failed: boolean
 }
 
-export const fetch = handler(api, [4, 17], (request, context) => {
+export const fetch = handler(api, [4, 18], (request, context) => {
   if (request.sessionId !== 0) return failure(KafkaError.FETCH_SESSION_ID_NOT_FOUND)
   const first = look(request, context)
   const enough = first.failed || first.sizeBytes >= request.minBytes

@@ -4,14 +4,14 @@
  */
 import { listOffsets as api } from '../apis/list-offsets.js'
 import { type KafkaErrorCode, KafkaError, SeglogError } from '../errors.js'
-import type { RequestOf, ResponseOf } from '../protocol/schema.js'
+import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import { iterateRecords, parseBatchHeader } from '../records/batch.js'
 import type { Partition } from '../replication/partition.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 
 type PartitionRequest = RequestOf<typeof api>['topics'][number]['partitions'][number]
-type PartitionResponse = ResponseOf<typeof api>['topics'][number]['partitions'][number]
+type PartitionResponse = ResponseInput<typeof api>['topics'][number]['partitions'][number]
 
 /** Negative timestamps that stand for a place in the log, and the version that brought each. */
 const Special = { LATEST: -1, EARLIEST: -2, MAX_TIMESTAMP: -3, EARLIEST_LOCAL: -4, LATEST_TIERED: -5 }

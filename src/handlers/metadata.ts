@@ -6,13 +6,13 @@
 import { metadata as api } from '../apis/metadata.js'
 import { KafkaError, ProtocolError } from '../errors.js'
 import { ZERO_UUID } from '../protocol/types.js'
-import type { RequestOf, ResponseOf } from '../protocol/schema.js'
+import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 
 type Request = RequestOf<typeof api>
-type TopicResponse = ResponseOf<typeof api>['topics'][number]
+type TopicResponse = ResponseInput<typeof api>['topics'][number]
 
 /** What a client without ACLs may do: every operation that Kafka defines for the resource. */
 const TOPIC_OPERATIONS = 3576

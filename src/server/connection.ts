@@ -8,7 +8,7 @@
  */
 import type { Socket } from 'node:net'
 import { SeglogError } from '../errors.js'
-import { type Frame, FrameReader } from '../protocol/frame.js'
+import { FrameReader } from '../protocol/frame.js'
 import type { Part } from '../protocol/parts.js'
 import { sendParts } from '../storage/slice.js'
 
@@ -20,7 +20,7 @@ export interface Client {
 }
 
 /** Answers a frame with the parts of a response, or with nothing where none is due. Rejects to close. */
-export type Dispatch = (frame: Frame, client: Client) => Reply | Promise<Reply>
+export type Dispatch = (frame: Uint8Array, client: Client) => Reply | Promise<Reply>
 type Reply = Part[] | undefined
 
 const QUEUED_BYTES_MAX = 256 * 1024
@@ -31,7 +31,7 @@ export class Connection implements Client {
   readonly #socket: Socket
   readonly #dispatch: Dispatch
   readonly #frames: FrameReader
-  readonly #queue: Frame[] = []
+  readonly #queue: Uint8Array[] = []
   readonly #closeCallbacks = new Set<() => void>()
   #queuedBytes = 0
   #busy = false
@@ -123,7 +123,7 @@ export class Connection implements Client {
     }
   }
 
-  async #answer(frame: Frame): Promise<void> {
+  async #answer(frame: Uint8Array): Promise<void> {
     // Awaiting only what is a promise keeps a pipelined burst within one turn of the loop.
     const answer = this.#dispatch(frame, this)
     const parts = answer instanceof Promise ? await answer : answer

@@ -7,7 +7,7 @@ import { apiVersions as apiVersionsTable } from '../apis/api-versions.js'
 import { KafkaError, SeglogError } from '../errors.js'
 import type { BrokerContext, Endpoint } from '../handlers/context.js'
 import type { Handler } from '../handlers/handler.js'
-import { type Frame, readRequestHeader, type RequestHeader, writeResponse } from '../protocol/frame.js'
+import { encodeResponse, readRequestHeader, type RequestHeader } from '../protocol/frame.js'
 import type { Part } from '../protocol/parts.js'
 import type { Dispatch } from './connection.js'
 
@@ -18,10 +18,10 @@ export function dispatcher(
   endpoint: Endpoint,
 ): Dispatch {
   return (frame, client) => {
-    const { header, reader } = readRequestHeader(frame)
+    const header = readRequestHeader(frame, (key) => handlers.get(key)?.api)
     const handler = handlers.get(header.apiKey)
     if (!handler || !serves(handler, header.apiVersion)) return refuse(handler, header)
-    const request = handler.api.request.read(reader, header.apiVersion)
+    const request = handler.api.request.read(header.reader, header.apiVersion)
     const context = {
       ...broker,
       endpoint,
@@ -43,7 +43,7 @@ function serves({ versions }: Handler, version: number): boolean {
 
 function encode(handler: Handler, header: RequestHeader, response: unknown): Part[] | undefined {
   if (response === undefined) return undefined
-  return writeResponse(handler.api, header.apiVersion, header.correlationId, response)
+  return encodeResponse(handler.api, header.apiVersion, header.correlationId, response).parts
 }
 
 function refuse(handler: Handler | undefined, header: RequestHeader): Part[] {
@@ -53,8 +53,9 @@ function refuse(handler: Handler | undefined, header: RequestHeader): Part[] {
     throw new SeglogError('UNSUPPORTED_VERSION', text)
   }
   const [minVersion, maxVersion] = handler.versions
-  return writeResponse(apiVersionsTable, 0, correlationId, {
+  const body = {
     errorCode: KafkaError.UNSUPPORTED_VERSION,
     apiKeys: [{ apiKey, minVersion, maxVersion }],
-  })
+  }
+  return encodeResponse(apiVersionsTable, 0, correlationId, body).parts
 }
