@@ -12,7 +12,7 @@
  * in part and never fatal. The caller lets no two writes of one file overlap.
  */
 import assert from 'node:assert/strict'
-import { readSmall, writeAtomically } from './atomic-file.js'
+import { readSmall, writeAtomically } from '../atomic-file.js'
 
 /** Names of the files with an offset per partition, in each log directory. */
 export const OffsetCheckpoint = {

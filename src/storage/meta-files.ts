@@ -12,7 +12,7 @@
 import { join } from 'node:path'
 import { SeglogError } from '../errors.js'
 import { formatProperties, parseProperties } from '../properties.js'
-import { readSmall, removeDurably, writeAtomically } from './atomic-file.js'
+import { readSmall, removeDurably, writeAtomically } from '../atomic-file.js'
 
 export interface MetaProperties {
   brokerId: number

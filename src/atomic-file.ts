@@ -6,7 +6,7 @@
  */
 import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { SeglogError } from '../errors.js'
+import { SeglogError } from './errors.js'
 
 /** No file here is larger when it is sound; a larger one is not read into memory. */
 const sizeBytesMax = 64 * 1024 * 1024
