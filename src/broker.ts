@@ -125,7 +125,6 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
         flushMessages: flushMessages(config),
         mapped: true,
       },
-      producerIdExpirationMs: config.get('producer.id.expiration.ms'),
       warn: (line) => logger.warn(line),
     },
     env,

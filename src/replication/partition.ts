@@ -6,6 +6,7 @@
  */
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import { native, Result, Status } from '../native.js'
+import { readSequence } from '../records/sequence.js'
 import type { Log } from '../storage/log.js'
 import type { Slice } from '../storage/slice.js'
 
@@ -62,14 +63,25 @@ export class Partition {
   /** Appends the one batch that a client's produce request holds for this partition. */
   append(bytes: Uint8Array, maxBatchBytes: number, nowMs: number): AppendOutcome {
     if (bytes.length > maxBatchBytes) return refuse(KafkaError.MESSAGE_TOO_LARGE)
-    const producer = this.log.producers
-    const batch = producer.identify(bytes)
-    const verdict = batch ? producer.check(batch, nowMs) : undefined
-    if (verdict?.kind === 'error') return refuse(verdict.errorCode)
-    if (verdict?.kind === 'duplicate') return accept(verdict.baseOffset)
-    const result = this.log.appendFromClient(bytes, 0, bytes.length, this.leaderEpoch)
-    if (result < 0) return refuseStatus(result)
-    if (batch) producer.update(batch, result, nowMs)
+    const sequence = readSequence(bytes)
+    if (sequence) {
+      const { producerId, producerEpoch, baseSequence, count } = sequence
+      const check = this.log.producers.check(producerId, producerEpoch, baseSequence, count)
+      if (typeof check === 'number') return refuse(check)
+      if (check !== 'append') return accept(check.baseOffset)
+    }
+    const baseOffset = this.log.appendFromClient(bytes, 0, bytes.length, this.leaderEpoch)
+    if (baseOffset < 0) return refuseStatus(baseOffset)
+    if (sequence) {
+      this.log.producers.update({
+        producerId: sequence.producerId,
+        producerEpoch: sequence.producerEpoch,
+        firstSequence: sequence.baseSequence,
+        baseOffset,
+        lastOffset: this.log.endOffset - 1,
+        timestamp: nowMs,
+      })
+    }
     for (const watcher of this.#watchers) watcher.appended(bytes.length)
     return accept(result)
   }

@@ -30,8 +30,6 @@ export interface LogManagerOptions {
   directories: readonly string[]
   brokerId: number
   log: Omit<LogOptions, 'clean'>
-  /** `producer.id.expiration.ms` */
-  producerIdExpirationMs: number
   /** A warning or a note for the operator. */
   warn(line: string): void
 }
@@ -135,10 +133,7 @@ export class LogManager {
   }
 
   #openLog(path: string, clean: boolean): Promise<Log> {
-    const producers = new ProducerState({
-      producerIdExpirationMs: this.#options.producerIdExpirationMs,
-    })
-    return Log.open(path, { ...this.#options.log, clean }, producers)
+    return Log.open(path, { ...this.#options.log, clean }, new ProducerState())
   }
 
   *#openLogs(): Generator<OpenLog> {
