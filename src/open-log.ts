@@ -19,7 +19,6 @@ import { iterateRecords } from './records/reader.js'
 import type { LogRecord, RecordHeader, RecordInput } from './records/record.js'
 import { type DirectoryLock, lockExclusively, lockShared } from './storage/directory-lock.js'
 import { defaultLogOptions, Log, type LogReport } from './storage/log.js'
-import { ProducerState } from './storage/producer-state.js'
 import type { Slice } from './storage/slice.js'
 
 export interface OpenLogOptions {
@@ -83,7 +82,7 @@ export async function openLog(directory: string, options: OpenLogOptions = {}): 
   const locks = takeLocks(path)
   try {
     await Promise.all((options.compressions ?? []).map(prepareCompression))
-    const log = await Log.open(path, logOptions(options), new ProducerState())
+    const log = await Log.open(path, logOptions(options), (options.env ?? systemEnv).now())
     return new OpenLog(log, locks, options)
   } catch (error) {
     for (const lock of locks) lock.release()

@@ -23,7 +23,6 @@ import {
   writeMetaProperties,
   writeTopicId,
 } from './meta-files.js'
-import { ProducerState } from './producer-state.js'
 
 export interface LogManagerOptions {
   /** `log.dirs`; made where missing. */
@@ -51,9 +50,16 @@ const OPEN_AT_ONCE = 8
 export class LogManager {
   readonly clusterId: string
   readonly #options: LogManagerOptions
+  readonly #env: Env
   readonly #directories: LogDirectory[]
 
-  private constructor(options: LogManagerOptions, directories: LogDirectory[], clusterId: string) {
+  private constructor(
+    options: LogManagerOptions,
+    env: Env,
+    directories: LogDirectory[],
+    clusterId: string,
+  ) {
+    this.#env = env
     this.#options = options
     this.#directories = directories
     this.clusterId = clusterId
@@ -68,7 +74,7 @@ export class LogManager {
     try {
       for (const path of options.directories) directories.push(await lockDirectory(path))
       const clusterId = await identify(directories, options.brokerId, env)
-      const manager = new LogManager(options, directories, clusterId)
+      const manager = new LogManager(options, env, directories, clusterId)
       for (const directory of directories) await manager.#openAll(directory)
       return manager
     } catch (error) {
@@ -133,7 +139,7 @@ export class LogManager {
   }
 
   #openLog(path: string, clean: boolean): Promise<Log> {
-    return Log.open(path, { ...this.#options.log, clean }, new ProducerState())
+    return Log.open(path, { ...this.#options.log, clean }, this.#env.now())
   }
 
   *#openLogs(): Generator<OpenLog> {

@@ -26,6 +26,7 @@ import {
 import { segmentName } from './log-files.js'
 import { openSegments, type SegmentEntry } from './log-loader.js'
 import { ProducerState } from './producer-state.js'
+import { replayProducers } from './producer-replay.js'
 import { Slice } from './slice.js'
 
 export interface LogOptions {
@@ -98,11 +99,13 @@ export class Log {
    * Opens the folder, making it where missing, and recovers it: the newest segment is read batch by batch unless
    * the last stop was clean, and cut behind the last valid one. Rejects with IO, TOO_MANY_FILES or CORRUPT.
    */
-  static async open(directory: string, options: LogOptions, producers: ProducerState): Promise<Log> {
+  static async open(directory: string, options: LogOptions, nowMs: number): Promise<Log> {
     const { segments, report } = await openSegments(directory, segmentOptions(options), options.clean)
-    const log = new Log(directory, options, segments, report, producers)
-    if (report.segments === 0) log.#addSegment(0)
-    return log
+    const producers = new ProducerState()
+    const newest = segments.at(-1)
+    if (newest) replayProducers(newest, producers, nowMs)
+    else segments.push(createSegment(directory, options))
+    return new Log(directory, options, segments, report, producers)
   }
 
   get startOffset(): number {
@@ -320,6 +323,12 @@ export class Log {
     await syncDirectory(this.directory)
     this.#advance(this.#startOffset, this.#endOffset, this.#endOffset)
   }
+}
+
+function createSegment(directory: string, options: LogOptions): SegmentEntry {
+  const path = join(directory, segmentName(0))
+  const handle = checked(native.segmentCreate(path, 0, segmentOptions(options)), path)
+  return { handle, baseOffset: 0, nextOffset: 0, sizeBytes: 0 }
 }
 
 function segmentOptions(options: LogOptions): SegmentOptions {
