@@ -7,8 +7,8 @@ export {
   type Appended,
   type AppendOptions,
   type OpenLog,
-  openLog,
   type OpenLogOptions,
+  openLog,
   type ReadOptions,
   StoredRecord,
 } from './open-log.js'

@@ -10,7 +10,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Env, systemEnv, type Timer } from './env.js'
 import { SeglogError } from './errors.js'
-import { Result, native, statusError } from './native.js'
+import { native, Result, statusError } from './native.js'
 import { type Offset, offsetNumber } from './offsets.js'
 import { iterateBatches } from './records/batch.js'
 import { type CompressionName, prepareCompression } from './records/compression.js'
@@ -64,7 +64,7 @@ export class StoredRecord {
     readonly headers: readonly RecordHeader[],
   ) {}
 
-  toJSON(): Record<string, unknown> {
+  toJSON() {
     return { ...this, offset: String(this.offset) }
   }
 }

@@ -27,7 +27,8 @@ export async function run(args: string[], io: Io): Promise<number> {
 
 async function readConfig(args: string[]): Promise<Record<string, string>> {
   const { values, positionals } = parse(args)
-  if (positionals.length > 1) throw new SeglogError('USAGE', 'only one properties file can be given')
+  if (positionals.length > 1)
+    throw new SeglogError('USAGE', 'only one properties file can be given')
   const config: Record<string, string> = {}
   const file = positionals[0]
   if (file !== undefined) Object.assign(config, Object.fromEntries(await readProperties(file)))
@@ -53,7 +54,7 @@ function parse(args: string[]) {
 
 async function readProperties(file: string) {
   try {
-    return parseProperties(await readFile(file, "utf8"), file)
+    return parseProperties(await readFile(file, 'utf8'), file)
   } catch (cause) {
     throw new SeglogError('INVALID_CONFIG', `${file} cannot be read: ${cause}`, { cause })
   }

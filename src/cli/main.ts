@@ -40,7 +40,9 @@ async function main(args: string[], io: Io): Promise<number> {
     return await subcommand.run(rest, io)
   } catch (error) {
     const known = error instanceof SeglogError
-    io.stderr.write(`seglog: ${known ? error.message : error instanceof Error ? error.stack : error}\n`)
+    io.stderr.write(
+      `seglog: ${known ? error.message : error instanceof Error ? error.stack : error}\n`,
+    )
     return known && error.code === 'USAGE' ? 2 : 1
   }
 }

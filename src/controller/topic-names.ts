@@ -8,7 +8,8 @@ export function topicNameFault(name: string): string | undefined {
   if (name === '') return 'Topic name is empty.'
   if (name === '.' || name === '..') return `Topic name cannot be "${name}".`
   if (name.length > MAX_LENGTH) return `Topic name is longer than ${MAX_LENGTH} characters.`
-  if (!LEGAL.test(name)) return 'Topic name has characters other than a-z, A-Z, 0-9, ".", "_" and "-".'
+  if (!LEGAL.test(name))
+    return 'Topic name has characters other than a-z, A-Z, 0-9, ".", "_" and "-".'
   return undefined
 }
 

@@ -60,7 +60,9 @@ export class Topics {
   }
 
   /** Serves every topic of the tree, and adopts those found on disk alone. For the start of a broker. */
-  async load(found: Map<string, { topicId: string | undefined; partitions: number }>): Promise<void> {
+  async load(
+    found: Map<string, { topicId: string | undefined; partitions: number }>,
+  ): Promise<void> {
     const names = new Set([...(await this.#coordination.children(topicsPath)), ...found.keys()])
     for (const name of names) {
       const znode = await this.#coordination.get(topicZNode.path(name))
@@ -73,7 +75,8 @@ export class Topics {
           }
       const topicId = assignment.topicId ?? onDisk?.topicId ?? this.#newTopicId()
       const complete = { topicId, partitions: assignment.partitions }
-      if (!znode) await this.#coordination.create(topicZNode.path(name), topicZNode.encode(complete))
+      if (!znode)
+        await this.#coordination.create(topicZNode.path(name), topicZNode.encode(complete))
       await this.#replicas.serve(name, topicId, assignment.partitions.length)
     }
   }

@@ -9,8 +9,8 @@
  * A file that does not parse is an error that names it: topics are never forgotten silently.
  */
 import { readFile } from 'node:fs/promises'
-import { SeglogError } from '../errors.js'
 import { writeAtomically } from '../atomic-file.js'
+import { SeglogError } from '../errors.js'
 import type { Coordination, CreateOptions, ZNode } from './coordination.js'
 
 interface Stored extends ZNode {
@@ -101,7 +101,10 @@ function expectVersion(znodes: Map<string, Stored>, path: string, version: numbe
   const present = znodes.get(path)
   if (!present) throw new SeglogError('NOT_FOUND', `no znode ${path}`)
   if (present.version !== version) {
-    throw new SeglogError('CONFLICT', `znode ${path} has version ${present.version}, not ${version}`)
+    throw new SeglogError(
+      'CONFLICT',
+      `znode ${path} has version ${present.version}, not ${version}`,
+    )
   }
   return present
 }

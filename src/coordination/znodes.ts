@@ -33,7 +33,10 @@ export const topicZNode = {
     const indexes = Object.keys(value.partitions).map(Number)
     const partitions = Array.from(indexes, (_, i) => value.partitions[String(i)])
     if (!partitions.every(Array.isArray)) {
-      throw new SeglogError('CORRUPT', `${topicZNode.path(topic)}: partitions are not numbered from 0`)
+      throw new SeglogError(
+        'CORRUPT',
+        `${topicZNode.path(topic)}: partitions are not numbered from 0`,
+      )
     }
     return { topicId: value.topic_id, partitions: partitions as number[][] }
   },
@@ -71,7 +74,12 @@ export const producerIdBlockZNode = {
 
   encode(brokerId: number, start: number): Buffer {
     const end = start + producerIdBlockZNode.blockSize - 1
-    return json({ version: 1, broker: brokerId, block_start: String(start), block_end: String(end) })
+    return json({
+      version: 1,
+      broker: brokerId,
+      block_start: String(start),
+      block_end: String(end),
+    })
   },
 
   /** The last id of the block. */

@@ -3,9 +3,9 @@
  * effect with the part of the broker that reads them.
  */
 import { createTopics as api } from '../apis/create-topics.js'
-import { type KafkaErrorCode, KafkaError, ProtocolError } from '../errors.js'
-import { ZERO_UUID } from '../protocol/types.js'
+import { KafkaError, type KafkaErrorCode, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
+import { ZERO_UUID } from '../protocol/types.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 

@@ -14,13 +14,14 @@ import { handler } from './handler.js'
 
 type Request = RequestOf<typeof api>
 type Response = ResponseInput<typeof api>
+type TopicResponse = Response['responses'][number]
 type TopicRequest = Request['topics'][number]
 type PartitionRequest = TopicRequest['partitions'][number]
-type PartitionResponse = Response['responses'][number]['partitions'][number]
+type PartitionResponse = TopicResponse['partitions'][number]
 
 /** What one look at the logs gave. */
 interface Look {
-  responses: Response['responses']
+  responses: TopicResponse[]
   /** Bytes to send, and whether there is an error to report now. */
   sizeBytes: number
   failed: boolean
@@ -92,7 +93,13 @@ function look(request: Request, context: RequestContext): Look {
     const partitions = topic.partitions.map((wish) => {
       const maxBytes = Math.min(leftBytes, wish.partitionMaxBytes)
       const first = result.sizeBytes === 0
-      const response = readPartition(served?.partitions[wish.partition], wish, maxBytes, first, context)
+      const response = readPartition(
+        served?.partitions[wish.partition],
+        wish,
+        maxBytes,
+        first,
+        context,
+      )
       const sizeBytes = response.records ? sizeOf(response.records) : 0
       leftBytes = Math.max(0, leftBytes - sizeBytes)
       result.sizeBytes += sizeBytes

@@ -17,7 +17,15 @@ export const findCoordinator = handler(api, [0, 6], (request, context) => {
     key,
     ...find(key, request.keyType, context),
   }))
-  return { throttleTimeMs: 0, errorCode: 0, errorMessage: '', nodeId: 0, host: '', port: 0, coordinators }
+  return {
+    throttleTimeMs: 0,
+    errorCode: 0,
+    errorMessage: '',
+    nodeId: 0,
+    host: '',
+    port: 0,
+    coordinators,
+  }
 })
 
 function find(key: string, keyType: number, { brokerId, endpoint }: RequestContext) {

@@ -3,9 +3,10 @@
  * batch comes from the time index, the record in it from reading that batch.
  */
 import { listOffsets as api } from '../apis/list-offsets.js'
-import { type KafkaErrorCode, KafkaError, SeglogError } from '../errors.js'
+import { KafkaError, type KafkaErrorCode, SeglogError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
-import { iterateRecords, parseBatchHeader } from '../records/batch.js'
+import { parseBatchHeader } from '../records/batch.js'
+import { iterateRecords } from '../records/reader.js'
 import type { Partition } from '../replication/partition.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
@@ -14,7 +15,13 @@ type PartitionRequest = RequestOf<typeof api>['topics'][number]['partitions'][nu
 type PartitionResponse = ResponseInput<typeof api>['topics'][number]['partitions'][number]
 
 /** Negative timestamps that stand for a place in the log, and the version that brought each. */
-const Special = { LATEST: -1, EARLIEST: -2, MAX_TIMESTAMP: -3, EARLIEST_LOCAL: -4, LATEST_TIERED: -5 }
+const Special = {
+  LATEST: -1,
+  EARLIEST: -2,
+  MAX_TIMESTAMP: -3,
+  EARLIEST_LOCAL: -4,
+  LATEST_TIERED: -5,
+}
 const SPECIAL_SINCE = new Map([
   [Special.LATEST, 0],
   [Special.EARLIEST, 0],
@@ -59,7 +66,10 @@ function look(
     const old = wish.currentLeaderEpoch < partition.leaderEpoch
     return answer(wish, old ? KafkaError.FENCED_LEADER_EPOCH : KafkaError.UNKNOWN_LEADER_EPOCH)
   }
-  if (wish.timestamp < 0 && version < (SPECIAL_SINCE.get(wish.timestamp) ?? Number.POSITIVE_INFINITY)) {
+  if (
+    wish.timestamp < 0 &&
+    version < (SPECIAL_SINCE.get(wish.timestamp) ?? Number.POSITIVE_INFINITY)
+  ) {
     return answer(wish, KafkaError.UNSUPPORTED_VERSION)
   }
   try {

@@ -5,8 +5,8 @@
  */
 import { metadata as api } from '../apis/metadata.js'
 import { KafkaError, ProtocolError } from '../errors.js'
-import { ZERO_UUID } from '../protocol/types.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
+import { ZERO_UUID } from '../protocol/types.js'
 import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'

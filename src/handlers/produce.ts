@@ -23,7 +23,14 @@ export const produce = handler(api, [0, 13], (request, context) => {
     const unknown =
       context.version >= 13 ? KafkaError.UNKNOWN_TOPIC_ID : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     const partitionResponses = topic.partitionData.map(({ index, records }) => {
-      const outcome = append(request.acks, served?.partitions[index], unknown, index, records, context)
+      const outcome = append(
+        request.acks,
+        served?.partitions[index],
+        unknown,
+        index,
+        records,
+        context,
+      )
       failed ||= outcome.errorCode !== KafkaError.NONE
       return outcome
     })

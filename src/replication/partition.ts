@@ -83,7 +83,7 @@ export class Partition {
       })
     }
     for (const watcher of this.#watchers) watcher.appended(bytes.length)
-    return accept(result)
+    return accept(baseOffset)
   }
 
   /** Bytes for a consumer from `offset`, below the high watermark. Throws as `Log.slice`. */

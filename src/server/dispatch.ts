@@ -7,7 +7,7 @@ import { apiVersions as apiVersionsTable } from '../apis/api-versions.js'
 import { KafkaError, SeglogError } from '../errors.js'
 import type { BrokerContext, Endpoint } from '../handlers/context.js'
 import type { Handler } from '../handlers/handler.js'
-import { encodeResponse, readRequestHeader, type RequestHeader } from '../protocol/frame.js'
+import { encodeResponse, type RequestHeader, readRequestHeader } from '../protocol/frame.js'
 import type { Part } from '../protocol/parts.js'
 import type { Dispatch } from './connection.js'
 

@@ -115,7 +115,9 @@ export class Listener {
 function listenError({ host, port }: ListenerOptions, cause: unknown): SeglogError {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'EADDRINUSE') {
-    return new SeglogError('ADDRESS_IN_USE', `${host}:${port} is taken by another process`, { cause })
+    return new SeglogError('ADDRESS_IN_USE', `${host}:${port} is taken by another process`, {
+      cause,
+    })
   }
   return new SeglogError('IO', `cannot listen on ${host}:${port}: ${code ?? cause}`, { cause })
 }

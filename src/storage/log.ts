@@ -25,8 +25,8 @@ import {
 } from '../native.js'
 import { segmentName } from './log-files.js'
 import { openSegments, type SegmentEntry } from './log-loader.js'
-import { ProducerState } from './producer-state.js'
 import { replayProducers } from './producer-replay.js'
+import { ProducerState } from './producer-state.js'
 import { Slice } from './slice.js'
 
 export interface LogOptions {
@@ -100,7 +100,11 @@ export class Log {
    * the last stop was clean, and cut behind the last valid one. Rejects with IO, TOO_MANY_FILES or CORRUPT.
    */
   static async open(directory: string, options: LogOptions, nowMs: number): Promise<Log> {
-    const { segments, report } = await openSegments(directory, segmentOptions(options), options.clean)
+    const { segments, report } = await openSegments(
+      directory,
+      segmentOptions(options),
+      options.clean,
+    )
     const producers = new ProducerState()
     const newest = segments.at(-1)
     if (newest) replayProducers(newest, producers, nowMs)
@@ -155,7 +159,8 @@ export class Log {
       status = native.segmentAppend(this.#active.handle, bytes, offset, length, epoch, flag)
     }
     if (status < 0) {
-      if (status === Status.IO || status === Status.FENCED) this.#fence(statusError(status, this.directory))
+      if (status === Status.IO || status === Status.FENCED)
+        this.#fence(statusError(status, this.directory))
       return status
     }
     const baseOffset = native.results[Result.BASE_OFFSET]!
@@ -211,7 +216,10 @@ export class Log {
   }
 
   #advance(startOffset: number, recoveryPoint: number, endOffset: number): void {
-    assert(startOffset <= recoveryPoint && recoveryPoint <= endOffset, 'offsets of a log out of order')
+    assert(
+      startOffset <= recoveryPoint && recoveryPoint <= endOffset,
+      'offsets of a log out of order',
+    )
     this.#startOffset = startOffset
     this.#recoveryPoint = recoveryPoint
     this.#endOffset = endOffset
@@ -231,7 +239,10 @@ export class Log {
     if (this.#closed) throw new SeglogError('CLOSED', `${this.directory} is closed`)
     if (offset < this.#startOffset || offset > this.#endOffset) {
       const range = `${this.#startOffset} to ${this.#endOffset}`
-      throw new SeglogError('OFFSET_OUT_OF_RANGE', `offset ${offset} of ${this.directory} (${range})`)
+      throw new SeglogError(
+        'OFFSET_OUT_OF_RANGE',
+        `offset ${offset} of ${this.directory} (${range})`,
+      )
     }
     for (let i = this.#segmentIndex(offset); i < this.#segments.length; i++) {
       if (offset >= limitOffset) return undefined
@@ -317,7 +328,9 @@ export class Log {
     this.#closed = true
     await Promise.all(this.#sealing)
     const closing = this.#segments.map((segment) => native.segmentClose(segment.handle, true))
-    const failed = (await Promise.allSettled(closing)).find((result) => result.status === 'rejected')
+    const failed = (await Promise.allSettled(closing)).find(
+      (result) => result.status === 'rejected',
+    )
     if (failed) throw failed.reason
     if (this.#fenced) throw this.#fenced
     await syncDirectory(this.directory)

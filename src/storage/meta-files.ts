@@ -10,9 +10,9 @@
  *     up to 3.6 leaves it empty, later ones write JSON with the broker epoch (KIP-966)
  */
 import { join } from 'node:path'
+import { readSmall, removeDurably, writeAtomically } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
 import { formatProperties, parseProperties } from '../properties.js'
-import { readSmall, removeDurably, writeAtomically } from '../atomic-file.js'
 
 export interface MetaProperties {
   brokerId: number
