@@ -14,7 +14,8 @@ constexpr Tables MakeTables(uint32_t polynomial) {
   Tables tables{};
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t sum = i;
-    for (int bit = 0; bit < 8; bit++) sum = (sum >> 1) ^ ((sum & 1) != 0 ? polynomial : 0);
+    for (int bit = 0; bit < 8; bit++)
+      sum = (sum >> 1) ^ ((sum & 1) != 0 ? polynomial : 0);
     tables[0][i] = sum;
   }
   for (uint32_t i = 0; i < 256; i++) {
@@ -37,9 +38,11 @@ uint32_t Sum(const Tables& tables, const void* data, size_t length, uint32_t see
     std::memcpy(&word, bytes, 8); // little endian on every platform that is built for
     word ^= sum;
     sum = 0;
-    for (int slice = 0; slice < 8; slice++) sum ^= tables[7 - slice][(word >> (8 * slice)) & 0xff];
+    for (int slice = 0; slice < 8; slice++)
+      sum ^= tables[7 - slice][(word >> (8 * slice)) & 0xff];
   }
-  for (; length > 0; length--, bytes++) sum = (sum >> 8) ^ tables[0][(sum ^ *bytes) & 0xff];
+  for (; length > 0; length--, bytes++)
+    sum = (sum >> 8) ^ tables[0][(sum ^ *bytes) & 0xff];
   return ~sum;
 }
 

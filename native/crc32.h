@@ -1,5 +1,6 @@
-// CRC-32C (Castagnoli; RFC 3720) and CRC-32 (IEEE 802.3) of bytes in memory. Pure functions, callable
-// from any thread. `seed` is the sum of the bytes before, or 0: sums may be continued over chunks.
+// CRC-32C (Castagnoli; RFC 3720) and CRC-32 (IEEE 802.3) of bytes in memory. Pure functions,
+// callable from any thread. `seed` is the sum of the bytes before, or 0: sums may be continued over
+// chunks.
 #ifndef SEGLOG_CRC32_H_
 #define SEGLOG_CRC32_H_
 

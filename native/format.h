@@ -4,7 +4,8 @@
 // A segment is three files that share a name, %020d of its base offset:
 //   .log        record batches, one behind the other, each a header of 61 bytes and its records
 //   .index      entries (u32 offset - base of a batch's last record, u32 position of the batch)
-//   .timeindex  entries (i64 largest timestamp so far, u32 offset - base of the batch that holds it)
+//   .timeindex  entries (i64 largest timestamp so far, u32 offset - base of the batch that holds
+//   it)
 // Behind the valid end of a .log that is written through a mapping lie zeros of reserved space.
 #ifndef SEGLOG_FORMAT_H_
 #define SEGLOG_FORMAT_H_
@@ -76,9 +77,12 @@ constexpr int64_t kNoTimestamp = -1;
 
 // Big-endian numbers at any alignment, on the little-endian machines that are built for.
 template <typename T> inline T SwapBytes(T value) {
-  if constexpr (sizeof(T) == 8) return static_cast<T>(__builtin_bswap64(value));
-  if constexpr (sizeof(T) == 4) return static_cast<T>(__builtin_bswap32(value));
-  if constexpr (sizeof(T) == 2) return static_cast<T>(__builtin_bswap16(value));
+  if constexpr (sizeof(T) == 8)
+    return static_cast<T>(__builtin_bswap64(value));
+  if constexpr (sizeof(T) == 4)
+    return static_cast<T>(__builtin_bswap32(value));
+  if constexpr (sizeof(T) == 2)
+    return static_cast<T>(__builtin_bswap16(value));
   return value;
 }
 

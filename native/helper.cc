@@ -32,7 +32,8 @@ void* Run(void*) {
   std::unique_lock<std::mutex> lock(state.mutex);
   for (;;) {
     state.wake.wait(lock, [&] { return state.ending || !state.tasks.empty(); });
-    if (state.ending) return nullptr;
+    if (state.ending)
+      return nullptr;
     {
       const std::function<void()> task = std::move(state.tasks.front());
       state.tasks.pop_front();
@@ -65,7 +66,8 @@ void Helper::Release() {
   State& state = Shared();
   std::deque<std::function<void()>> dropped;
   std::unique_lock<std::mutex> lock(state.mutex);
-  if (--state.holders > 0 || !state.running || state.ending) return;
+  if (--state.holders > 0 || !state.running || state.ending)
+    return;
   state.ending = true;
   state.wake.notify_all();
   lock.unlock();
@@ -79,8 +81,10 @@ void Helper::Release() {
 bool Helper::Post(std::function<void()> task) {
   State& state = Shared();
   std::lock_guard<std::mutex> lock(state.mutex);
-  if (state.holders == 0 || state.ending || state.tasks.size() >= kQueueMax) return false;
-  if (!state.running && !Start(&state)) return false;
+  if (state.holders == 0 || state.ending || state.tasks.size() >= kQueueMax)
+    return false;
+  if (!state.running && !Start(&state))
+    return false;
   state.tasks.push_back(std::move(task));
   state.wake.notify_one();
   return true;

@@ -1,7 +1,7 @@
 // Entries, lookups by binary search, and their files. See index.h.
 #include "index.h"
 
-#include <cerrno>
+#include <algorithm>
 #include <unistd.h>
 
 namespace seglog {
@@ -11,7 +11,8 @@ namespace {
 // A descriptor is not kept: files of indexes are written seldom, and segments are many.
 Status OpenOrMake(const std::string& path, std::shared_ptr<File>* file) {
   const Status status = File::Open(path, File::Mode::kReadWrite, file);
-  if (status.code != Code::kNotFound) return status;
+  if (status.code != Code::kNotFound)
+    return status;
   return File::Open(path, File::Mode::kCreate, file);
 }
 
@@ -48,14 +49,18 @@ Status EntryTable::Load(uint64_t bytes_max) {
   std::shared_ptr<File> file;
   uint64_t size;
   Status status = File::Open(path_, File::Mode::kReadOnly, &file);
-  if (status.ok()) status = file->Size(&size);
-  if (!status.ok()) return status;
+  if (status.ok())
+    status = file->Size(&size);
+  if (!status.ok())
+    return status;
   cut_pending_ = size > 0;
-  if (size % entry_bytes_ != 0 || size > bytes_max) return Status::Of(Code::kCorrupt);
+  if (size % entry_bytes_ != 0 || size > bytes_max)
+    return Status::Of(Code::kCorrupt);
   bytes_.resize(size);
   size_t read;
   status = file->Read(0, bytes_.data(), bytes_.size(), &read);
-  if (status.ok() && read != size) status = Status::Of(Code::kShort);
+  if (status.ok() && read != size)
+    status = Status::Of(Code::kShort);
   if (!status.ok()) {
     bytes_.clear();
     return status;
@@ -67,7 +72,8 @@ Status EntryTable::Load(uint64_t bytes_max) {
 
 void EntryTable::Cut(size_t count) {
   bytes_.resize(count * entry_bytes_);
-  if (persisted_ <= bytes_.size()) return;
+  if (persisted_ <= bytes_.size())
+    return;
   persisted_ = bytes_.size();
   cut_pending_ = true;
 }
@@ -75,13 +81,16 @@ void EntryTable::Cut(size_t count) {
 Status EntryTable::Write() {
   std::shared_ptr<File> file;
   Status status = OpenOrMake(path_, &file);
-  if (status.ok() && cut_pending_) status = file->Truncate(persisted_);
-  if (!status.ok()) return status;
+  if (status.ok() && cut_pending_)
+    status = file->Truncate(persisted_);
+  if (!status.ok())
+    return status;
   return file->Write(persisted_, bytes_.data() + persisted_, bytes_.size() - persisted_);
 }
 
 void EntryTable::Persist() {
-  if (given_up_ || (persisted_ == bytes_.size() && !cut_pending_)) return;
+  if (given_up_ || (persisted_ == bytes_.size() && !cut_pending_))
+    return;
   if (Write().ok()) {
     persisted_ = bytes_.size();
     cut_pending_ = false;
@@ -93,10 +102,13 @@ void EntryTable::Persist() {
 
 void EntryTable::Sync() const {
   std::shared_ptr<File> file;
-  if (given_up_) return;
+  if (given_up_)
+    return;
   Status status = File::Open(path_, File::Mode::kReadWrite, &file);
-  if (status.ok()) status = file->Sync();
-  if (!status.ok()) ::unlink(path_.c_str());
+  if (status.ok())
+    status = file->Sync();
+  if (!status.ok())
+    ::unlink(path_.c_str());
 }
 
 Indexes::Indexes(const std::string& path, int64_t base_offset, uint32_t interval_bytes)
@@ -119,7 +131,8 @@ Indexes::TimeEntry Indexes::time_entry(size_t index) const {
 void Indexes::AddTimeEntry() {
   const size_t count = times_.count();
   const int64_t before = count == 0 ? format::kNoTimestamp : time_entry(count - 1).timestamp;
-  if (max_timestamp_ <= before) return;
+  if (max_timestamp_ <= before)
+    return;
   uint8_t* entry = times_.Append();
   StoreBig<int64_t>(entry, max_timestamp_);
   StoreBig<uint32_t>(entry + format::kTimeEntryOffset,
@@ -132,7 +145,8 @@ void Indexes::Add(const BatchHeader& header, uint64_t position) {
   }
   const size_t count = offsets_.count();
   const uint64_t before = count == 0 ? 0 : offset_entry(count - 1).position;
-  if (position - before <= interval_bytes_) return;
+  if (position - before <= interval_bytes_)
+    return;
   uint8_t* entry = offsets_.Append();
   StoreBig<uint32_t>(entry, static_cast<uint32_t>(header.last_offset() - base_offset_));
   StoreBig<uint32_t>(entry + format::kOffsetEntryPosition, static_cast<uint32_t>(position));
@@ -160,7 +174,8 @@ size_t Indexes::TimesBelow(int64_t timestamp) const {
 
 bool Indexes::FloorOfOffset(int64_t offset, OffsetEntry* entry) const {
   const size_t count = OffsetsUpTo(offset);
-  if (count > 0) *entry = offset_entry(count - 1);
+  if (count > 0)
+    *entry = offset_entry(count - 1);
   return count > 0;
 }
 
@@ -171,14 +186,20 @@ int64_t Indexes::FloorOfTimestamp(int64_t timestamp) const {
   // before that one still belongs to the smaller timestamp.
   if (below < times_.count()) {
     const size_t count = OffsetsUpTo(time_entry(below).offset - 1);
-    if (count > 0) floor = std::max(floor, offset_entry(count - 1).last_offset);
+    if (count > 0)
+      floor = std::max(floor, offset_entry(count - 1).last_offset);
   }
   return floor;
 }
 
-bool Indexes::LastTimeEntry(TimeEntry* entry) const {
-  const size_t count = times_.count();
-  if (count > 0) *entry = time_entry(count - 1);
+size_t Indexes::TimesBelowOffset(int64_t offset) const {
+  return PartitionPoint(times_.count(), [&](size_t i) { return time_entry(i).offset >= offset; });
+}
+
+bool Indexes::TimeEntryBelow(int64_t offset, TimeEntry* entry) const {
+  const size_t count = TimesBelowOffset(offset);
+  if (count > 0)
+    *entry = time_entry(count - 1);
   return count > 0;
 }
 
@@ -186,9 +207,12 @@ bool Indexes::OffsetsFit(uint64_t log_bytes) const {
   OffsetEntry before = {base_offset_ - 1, 0};
   for (size_t i = 0; i < offsets_.count(); i++) {
     const OffsetEntry entry = offset_entry(i);
-    if (entry.last_offset <= before.last_offset || entry.position >= log_bytes) return false;
-    if (i > 0 && entry.position <= before.position) return false;
-    if (entry.last_offset - base_offset_ > format::kRelativeOffsetMax) return false;
+    if (entry.last_offset <= before.last_offset || entry.position >= log_bytes)
+      return false;
+    if (i > 0 && entry.position <= before.position)
+      return false;
+    if (entry.last_offset - base_offset_ > format::kRelativeOffsetMax)
+      return false;
     before = entry;
   }
   return true;
@@ -198,8 +222,10 @@ bool Indexes::TimesFit() const {
   TimeEntry before = {format::kNoTimestamp, base_offset_ - 1};
   for (size_t i = 0; i < times_.count(); i++) {
     const TimeEntry entry = time_entry(i);
-    if (entry.timestamp <= before.timestamp || entry.offset <= before.offset) return false;
-    if (entry.offset - base_offset_ > format::kRelativeOffsetMax) return false;
+    if (entry.timestamp <= before.timestamp || entry.offset <= before.offset)
+      return false;
+    if (entry.offset - base_offset_ > format::kRelativeOffsetMax)
+      return false;
     before = entry;
   }
   // Both grow together: with offsets but no times, the times were lost.
@@ -212,9 +238,11 @@ bool Indexes::Load(uint64_t log_bytes) {
   // Both are loaded even if the first is unfit: each must know what its file holds.
   const bool loaded = offsets_.Load(entries_max * format::kOffsetEntryBytes).ok() &
                       times_.Load(entries_max * format::kTimeEntryBytes).ok();
-  if (!loaded || !OffsetsFit(log_bytes) || !TimesFit()) return false;
+  if (!loaded || !OffsetsFit(log_bytes) || !TimesFit())
+    return false;
   TimeEntry last;
-  if (LastTimeEntry(&last)) SetMaxTimestamp(last.timestamp, last.offset);
+  if (TimeEntryBelow(INT64_MAX, &last))
+    SetMaxTimestamp(last.timestamp, last.offset);
   return true;
 }
 
@@ -226,7 +254,7 @@ void Indexes::Clear() {
 
 void Indexes::CutFrom(int64_t offset) {
   offsets_.Cut(OffsetsUpTo(offset - 1));
-  times_.Cut(PartitionPoint(times_.count(), [&](size_t i) { return time_entry(i).offset >= offset; }));
+  times_.Cut(TimesBelowOffset(offset));
 }
 
 Status Indexes::Create() {

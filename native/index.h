@@ -7,7 +7,8 @@
 // .timeindex. For every entry (T, O) of .timeindex no batch up to the one that holds O is above T.
 //
 // The files are a cache. What cannot be loaded is made anew from the log by the caller; what cannot
-// be written is removed, so that nothing wrong stays behind, and no append ever fails because of it.
+// be written is removed, so that nothing wrong stays behind, and no append ever fails because of
+// it.
 //
 // Thread: none of its own; the segment guards it by its lock.
 #ifndef SEGLOG_INDEX_H_
@@ -52,9 +53,9 @@ class EntryTable {
   const std::string path_;
   const size_t entry_bytes_;
   std::vector<uint8_t> bytes_;
-  size_t persisted_ = 0;      // bytes of the file that are as in memory
-  bool cut_pending_ = false;  // the file is longer than persisted_
-  bool given_up_ = false;     // the file was removed
+  size_t persisted_ = 0;     // bytes of the file that are as in memory
+  bool cut_pending_ = false; // the file is longer than persisted_
+  bool given_up_ = false;    // the file was removed
 };
 
 class Indexes {
@@ -86,14 +87,16 @@ class Indexes {
   bool FloorOfOffset(int64_t offset, OffsetEntry* entry) const;
   // An offset below or at which no batch reaches `timestamp`, as high as the indexes know one.
   int64_t FloorOfTimestamp(int64_t timestamp) const;
-  bool LastTimeEntry(TimeEntry* entry) const;
+  // The last time entry whose offset is below `offset`.
+  bool TimeEntryBelow(int64_t offset, TimeEntry* entry) const;
 
   // Loads both and checks what can be checked without the log: false where either is unfit for a
   // log of `log_bytes`. The largest timestamp is then that of the last time entry.
   bool Load(uint64_t log_bytes);
   // Forgets every entry, to be filled anew.
   void Clear();
-  // Forgets the entries of offsets at or above `offset`; the largest timestamp is the caller's to set.
+  // Forgets the entries of offsets at or above `offset`; the largest timestamp is the caller's to
+  // set.
   void CutFrom(int64_t offset);
 
   size_t pending() const { return offsets_.pending() + times_.pending(); }
@@ -109,6 +112,7 @@ class Indexes {
   // How many entries have an offset at or below / a timestamp below the given one.
   size_t OffsetsUpTo(int64_t offset) const;
   size_t TimesBelow(int64_t timestamp) const;
+  size_t TimesBelowOffset(int64_t offset) const;
   bool OffsetsFit(uint64_t log_bytes) const;
   bool TimesFit() const;
 

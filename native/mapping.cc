@@ -43,7 +43,8 @@ Status Populate(uint8_t* data, uint64_t length) {
     do {
       result = ::madvise(data + done, step, MADV_POPULATE_WRITE);
     } while (result != 0 && (errno == EINTR || errno == EAGAIN));
-    if (result != 0) return errno == EINVAL ? Status::Ok() : Status::FromErrno(errno);
+    if (result != 0)
+      return errno == EINVAL ? Status::Ok() : Status::FromErrno(errno);
   }
   return Status::Ok();
 }
@@ -53,7 +54,8 @@ Status Populate(uint8_t* data, uint64_t length) {
 Status Window::Prepare(File* file, uint64_t position, uint64_t length,
                        std::unique_ptr<Window>* result) {
   const Status reserved = file->Reserve(position + length);
-  if (!reserved.ok()) return reserved;
+  if (!reserved.ok())
+    return reserved;
   if (mapped_bytes.fetch_add(length) + length > kMappedBytesMax) {
     mapped_bytes.fetch_sub(length);
     return Status::Of(Code::kTooLarge);
@@ -67,7 +69,8 @@ Status Window::Prepare(File* file, uint64_t position, uint64_t length,
   }
   std::unique_ptr<Window> window(new Window(static_cast<uint8_t*>(data), position, length));
   const Status populated = Populate(window->data_, length);
-  if (populated.ok()) *result = std::move(window);
+  if (populated.ok())
+    *result = std::move(window);
   return populated;
 }
 
@@ -89,7 +92,8 @@ struct Windows::Slot {
 
   void Prepare(File* file, uint64_t own_ticket, uint64_t position, uint64_t length) {
     std::unique_lock<std::mutex> lock(mutex);
-    if (halted || ticket != own_ticket) return;
+    if (halted || ticket != own_ticket)
+      return;
     running = true;
     lock.unlock();
     std::unique_ptr<Window> prepared;
@@ -113,22 +117,29 @@ Windows::~Windows() {
 }
 
 bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
-  if (current_ == nullptr || position < current_->position()) return false;
-  if (position > current_->end() || length > current_->end() - position) return false;
+  if (current_ == nullptr || position < current_->position())
+    return false;
+  if (position > current_->end() || length > current_->end() - position)
+    return false;
   std::memcpy(current_->at(position), bytes, length);
   return true;
 }
 
 void Windows::Extended(uint64_t end, size_t length) {
-  if (!enabled_) return;
+  if (!enabled_)
+    return;
   since_flush_ += length;
-  if (current_ != nullptr && end >= current_->end()) Retire(std::move(current_));
-  if (current_ == nullptr) Take(end);
-  if (end >= ask_at_ && since_flush_ >= kMapAfterBytes) Ask(end);
+  if (current_ != nullptr && end >= current_->end())
+    Retire(std::move(current_));
+  if (current_ == nullptr)
+    Take(end);
+  if (end >= ask_at_ && since_flush_ >= kMapAfterBytes)
+    Ask(end);
 }
 
 void Windows::Take(uint64_t end) {
-  if (!slot_->answered.load(std::memory_order_acquire)) return;
+  if (!slot_->answered.load(std::memory_order_acquire))
+    return;
   std::unique_lock<std::mutex> lock(slot_->mutex);
   std::unique_ptr<Window> window = std::move(slot_->window);
   const Status status = slot_->status;
@@ -136,7 +147,8 @@ void Windows::Take(uint64_t end) {
   lock.unlock();
   if (window == nullptr) {
     // Full or short of memory: it may work later, when there is as much more to write.
-    if (status.code == Code::kUnsupported) enabled_ = false;
+    if (status.code == Code::kUnsupported)
+      enabled_ = false;
     ask_at_ = end + kWindowBytesMax;
   } else if (end >= window->end()) {
     ask_at_ = end; // the writer was faster
@@ -157,7 +169,8 @@ void Windows::Ask(uint64_t end) {
   }
   const uint64_t length = std::min(window_bytes_, limit_ - position);
   std::unique_lock<std::mutex> lock(slot_->mutex);
-  if (slot_->halted || slot_->asked) return;
+  if (slot_->halted || slot_->asked)
+    return;
   slot_->asked = true;
   const uint64_t ticket = ++slot_->ticket;
   lock.unlock();
@@ -175,7 +188,8 @@ void Windows::Ask(uint64_t end) {
 }
 
 void Windows::Retire(std::unique_ptr<Window> window) {
-  if (window == nullptr) return;
+  if (window == nullptr)
+    return;
   // A task is copyable; the pointer is not. Where the helper does not take it, it goes here.
   std::shared_ptr<Window> shared(std::move(window));
   Helper::Post([shared = std::move(shared)]() mutable { shared.reset(); });

@@ -18,7 +18,8 @@ void BatchScanner::Restart(uint64_t from, int64_t offset_min) {
 }
 
 Status BatchScanner::Fill(uint64_t position, size_t length, const uint8_t** bytes) {
-  if (position > end_ || length > end_ - position) return Status::Of(Code::kShort);
+  if (position > end_ || length > end_ - position)
+    return Status::Of(Code::kShort);
   const bool held = position >= buffer_from_ && position - buffer_from_ <= buffer_filled_ &&
                     length <= buffer_filled_ - (position - buffer_from_);
   if (!held) {
@@ -26,8 +27,10 @@ Status BatchScanner::Fill(uint64_t position, size_t length, const uint8_t** byte
     buffer_from_ = position;
     buffer_filled_ = 0;
     const Status status = file_.Read(position, buffer_, wanted, &buffer_filled_);
-    if (!status.ok()) return status;
-    if (buffer_filled_ < length) return Status::Of(Code::kShort);
+    if (!status.ok())
+      return status;
+    if (buffer_filled_ < length)
+      return Status::Of(Code::kShort);
   }
   *bytes = buffer_ + (position - buffer_from_);
   return Status::Ok();
@@ -35,18 +38,23 @@ Status BatchScanner::Fill(uint64_t position, size_t length, const uint8_t** byte
 
 Status BatchScanner::Next() {
   position_ = next_position_;
-  if (position_ == end_) return Status::Of(Code::kNotFound);
+  if (position_ == end_)
+    return Status::Of(Code::kNotFound);
   const uint8_t* bytes;
   Status status = Fill(position_, format::kHeaderBytes, &bytes);
-  if (!status.ok()) return status;
+  if (!status.ok())
+    return status;
   header_ = ReadHeader(bytes);
   status = CheckStoredHeader(header_);
-  if (!status.ok()) return status;
-  if (header_.base_offset < offset_min_) return Status::Of(Code::kCorrupt);
+  if (!status.ok())
+    return status;
+  if (header_.base_offset < offset_min_)
+    return Status::Of(Code::kCorrupt);
   if (header_.last_offset() - base_offset_ > format::kRelativeOffsetMax) {
     return Status::Of(Code::kCorrupt);
   }
-  if (header_.size() > end_ - position_) return Status::Of(Code::kShort);
+  if (header_.size() > end_ - position_)
+    return Status::Of(Code::kShort);
   next_position_ = position_ + header_.size();
   offset_min_ = header_.last_offset() + 1;
   return Status::Ok();
@@ -58,7 +66,8 @@ Status BatchScanner::Sum(uint64_t from, uint64_t length, bool castagnoli, uint32
     const size_t chunk = static_cast<size_t>(std::min<uint64_t>(length, buffer_bytes_));
     const uint8_t* bytes;
     const Status status = Fill(from, chunk, &bytes);
-    if (!status.ok()) return status;
+    if (!status.ok())
+      return status;
     *sum = castagnoli ? Crc32c(bytes, chunk, *sum) : Crc32(bytes, chunk, *sum);
     from += chunk;
     length -= chunk;
@@ -68,9 +77,10 @@ Status BatchScanner::Sum(uint64_t from, uint64_t length, bool castagnoli, uint32
 
 Status BatchScanner::CheckSum() {
   uint32_t sum;
-  const Status status = Sum(position_ + format::kAttributes, header_.size() - format::kAttributes,
-                            true, &sum);
-  if (!status.ok()) return status;
+  const Status status =
+      Sum(position_ + format::kAttributes, header_.size() - format::kAttributes, true, &sum);
+  if (!status.ok())
+    return status;
   return sum == header_.crc ? Status::Ok() : Status::Of(Code::kCorrupt);
 }
 
@@ -80,7 +90,8 @@ Status BatchScanner::OnlyZeros(uint64_t from, bool* zeros) {
     const size_t chunk = static_cast<size_t>(std::min<uint64_t>(end_ - from, buffer_bytes_));
     const uint8_t* bytes;
     const Status status = Fill(from, chunk, &bytes);
-    if (!status.ok()) return status;
+    if (!status.ok())
+      return status;
     if (std::any_of(bytes, bytes + chunk, [](uint8_t byte) { return byte != 0; })) {
       return Status::Ok();
     }
@@ -94,18 +105,23 @@ Status BatchScanner::OldMessage(bool* found) {
   *found = false;
   const uint8_t* bytes;
   Status status = Fill(position_, format::kOldHeaderBytes, &bytes);
-  if (status.code == Code::kShort) return Status::Ok();
-  if (!status.ok()) return status;
+  if (status.code == Code::kShort)
+    return Status::Ok();
+  if (!status.ok())
+    return status;
   const auto magic = LoadBig<int8_t>(bytes + format::kOldMagic);
   const auto length = LoadBig<int32_t>(bytes + format::kBatchLength);
   const auto crc = LoadBig<uint32_t>(bytes + format::kOldCrc);
   const uint64_t summed_from = position_ + format::kOldMagic;
   const uint64_t message_end = position_ + format::kOverheadBytes + static_cast<uint64_t>(length);
-  if (magic < 0 || magic >= format::kMagicV2 || length < 0) return Status::Ok();
-  if (message_end <= summed_from || message_end > end_) return Status::Ok();
+  if (magic < 0 || magic >= format::kMagicV2 || length < 0)
+    return Status::Ok();
+  if (message_end <= summed_from || message_end > end_)
+    return Status::Ok();
   uint32_t sum;
   status = Sum(summed_from, message_end - summed_from, false, &sum);
-  if (!status.ok()) return status;
+  if (!status.ok())
+    return status;
   *found = sum == crc;
   return Status::Ok();
 }

@@ -32,6 +32,7 @@ class BatchScanner {
   const BatchHeader& header() const { return header_; }
   // Where the current batch begins; after a failed Next, where the scan stopped.
   uint64_t position() const { return position_; }
+  uint64_t end() const { return end_; }
 
   // Whether [from, end) holds zeros alone: a reserved tail, and no damage.
   Status OnlyZeros(uint64_t from, bool* zeros);
