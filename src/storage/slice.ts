@@ -1,13 +1,16 @@
 /**
- * A run of record batches in a segment file, and how it reaches a socket without entering JavaScript.
+ * A run of record batches in a segment file, and how it reaches a socket without entering
+ * JavaScript.
  *
- * Order: a transfer takes its place among the writes of a socket as an empty placeholder in the socket's own stream.
- * When its turn comes the native side sends past Node, and the stream, believing a write to be under way, buffers
- * whatever follows; so earlier and later writes, corks and `end` keep their order, and a socket that is destroyed fails
- * the transfer as it fails its other writes. An idle socket needs no placeholder unless it cannot take all at once.
+ * Order: a transfer takes its place among the writes of a socket as an empty placeholder in the
+ * socket's own stream. When its turn comes the native side sends past Node, and the stream,
+ * believing a write to be under way, buffers whatever follows; so earlier and later writes, corks
+ * and `end` keep their order, and a socket that is destroyed fails the transfer as it fails its
+ * other writes. An idle socket needs no placeholder unless it cannot take all at once.
  *
- * Sockets without a descriptor of their own (TLS, simulated ones) get copies, a piece at a time. Bytes that go past
- * Node are in neither `bytesWritten` nor `writableLength`, and do not restart a timer of `socket.setTimeout`.
+ * Sockets without a descriptor of their own (TLS, simulated ones) get copies, a piece at a time.
+ * Bytes that go past Node are in neither `bytesWritten` nor `writableLength`, and do not restart a
+ * timer of `socket.setTimeout`.
  */
 import assert from 'node:assert'
 import type { Socket } from 'node:net'
@@ -23,7 +26,10 @@ export class Slice implements RecordSlice {
   readonly position: number
   readonly sizeBytes: number
 
-  /** `sizeBytes` bytes at `position` in the .log file of the native segment `handle`, which stays open meanwhile. */
+  /**
+   * `sizeBytes` bytes at `position` in the .log file of the native segment `handle`, which stays
+   * open meanwhile.
+   */
   constructor(handle: number, position: number, sizeBytes: number) {
     this.handle = handle
     this.position = position
@@ -39,18 +45,22 @@ export class Slice implements RecordSlice {
     return target
   }
 
-  /** Sends the bytes in order with the other writes of `socket`. Resolves and rejects as `sendParts`. */
+  /**
+   * Sends the bytes in order with the other writes of `socket`. Resolves and rejects as
+   * `sendParts`.
+   */
   async sendTo(socket: Socket): Promise<void> {
     await sendParts(socket, [this])
   }
 }
 
 /**
- * Sends buffers and slices in order with the other writes of `socket`, idle or not. Returns undefined when the kernel
- * has them all, else a promise of that. The segments of the slices may be closed meanwhile; the buffers must stay as
- * they are. Rejects with BROKEN_PIPE (the socket was closed, by either side), SHORT (a file ended before its slice),
- * CLOSED (a segment was, before the call), BAD_ARGUMENT (more than 65,536 parts), IO; the socket is then destroyed and
- * emits 'error', as after any failed write.
+ * Sends buffers and slices in order with the other writes of `socket`, idle or not. Returns
+ * undefined when the kernel has them all, else a promise of that. The segments of the slices may be
+ * closed meanwhile; the buffers must stay as they are. Rejects with BROKEN_PIPE (the socket was
+ * closed, by either side), SHORT (a file ended before its slice), CLOSED (a segment was, before the
+ * call), BAD_ARGUMENT (more than 65,536 parts), IO; the socket is then destroyed and emits 'error',
+ * as after any failed write.
  */
 export function sendParts(socket: Socket, parts: readonly Part[]): Promise<void> | undefined {
   let sender = senders.get(socket)
@@ -144,7 +154,10 @@ class Sender {
     })
   }
 
-  /** The turn of a placeholder: everything before it is in the kernel, and `settle` lets the stream go on. */
+  /**
+   * The turn of a placeholder: everything before it is in the kernel, and `settle` lets the stream
+   * go on.
+   */
   #begin(settle: Callback): void {
     const job = this.#queue.shift()
     assert(job !== undefined, 'a placeholder without a job')
@@ -162,9 +175,11 @@ class Sender {
   #start(job: Job): void {
     job.started = true
     const fd = descriptorOf(this.#socket)
-    if (fd === undefined) return this.#abandon()
-    const result = native.transferStart(job.id, fd, this.#done)
-    if (result <= 0) this.#done(result, undefined)
+    if (fd === undefined) this.#abandon()
+    else {
+      const result = native.transferStart(job.id, fd, this.#done)
+      if (result <= 0) this.#done(result, undefined)
+    }
   }
 
   readonly #done = (status: number, errno: number | undefined): void => {
@@ -179,12 +194,13 @@ class Sender {
   #copy(parts: readonly Part[], settle: Callback): void {
     const pieces = piecesOf(parts)
     const next = (error?: Error | null): void => {
-      if (error) return settle(error)
       try {
+        if (error) throw error
         const { done, value } = pieces.next()
-        if (done) return settle()
-        // Not at once: a stream may call back before it returns, and many pieces would fill the stack.
-        this.#write(value, BYTES, (failure) => process.nextTick(next, failure))
+        // Not at once: a stream may call back before it returns, and many pieces would fill the
+        // stack.
+        if (!done) this.#write(value, BYTES, (failure) => process.nextTick(next, failure))
+        else settle()
       } catch (failure) {
         settle(failure instanceof Error ? failure : gone(failure))
       }
@@ -192,7 +208,9 @@ class Sender {
     next()
   }
 
-  /** Node gathers buffered writes into one call of `_writev`, which a placeholder cannot be part of. */
+  /**
+   * Node gathers buffered writes into one call of `_writev`, which a placeholder cannot be part of.
+   */
   #allowGathering(): void {
     Object.assign(this.#socket, { _writev: this.#queue.length > 0 ? null : this.#writev })
   }
