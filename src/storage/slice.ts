@@ -75,11 +75,10 @@ type Callback = (error?: Error | null) => void
 
 /** A transfer that did not leave at once. */
 interface Job {
-  /** Of the native transfer, or 0 where the parts are copied. */
+  /** Of the native transfer; 0 where there is none. */
   readonly id: number
+  /** What to copy where there is no native transfer. */
   readonly parts: readonly Part[]
-  /** The native side was told to send. */
-  started: boolean
   finished: boolean
   error?: SeglogError
   /** Ends the placeholder's write; known from its turn on. */
@@ -122,26 +121,25 @@ class Sender {
     const socket = this.#socket
     if (socket.destroyed || socket.writableEnded) return Promise.reject(gone())
     const fd = descriptorOf(socket)
-    if (fd === undefined && !socket.connecting) return this.#enqueue(0, false, parts)
-    // A zero as length says that nothing which was written before still waits in Node or libuv.
-    if (
-      fd !== undefined &&
-      !socket.connecting &&
-      this.#unsettled === 0 &&
-      socket.writableLength === 0 &&
-      socket.writableCorked === 0
-    ) {
-      const id = native.transferSend(fd, flatten(parts), this.#done)
-      return id === 0 ? undefined : this.#enqueue(id, true, parts)
+    if (fd === undefined && !socket.connecting)
+      return this.#enqueue({ id: 0, parts, finished: false })
+    if (fd === undefined || !this.#idle()) {
+      return this.#enqueue(nativeJob(native.transferHold(flatten(parts))))
     }
-    return this.#enqueue(native.transferHold(flatten(parts)), false, parts)
+    const id = native.transferSend(fd, flatten(parts), this.#done)
+    if (id === 0) return undefined
+    const job = nativeJob(id)
+    if (id > 0) this.#current = job
+    return this.#enqueue(job)
   }
 
-  /** Puts a job in line. `id` may be a status: then the job fails in its turn. */
-  #enqueue(id: number, started: boolean, parts: readonly Part[]): Promise<void> {
-    const job: Job = { id, parts, started, finished: id < 0 }
-    if (id < 0) job.error = statusError(id, 'sending to a socket')
-    else if (started) this.#current = job
+  /** Nothing that was written or sent before still waits, here, in Node or in libuv. */
+  #idle(): boolean {
+    const { connecting, writableLength, writableCorked } = this.#socket
+    return !connecting && writableLength === 0 && writableCorked === 0 && this.#unsettled === 0
+  }
+
+  #enqueue(job: Job): Promise<void> {
     this.#unsettled++
     this.#queue.push(job)
     this.#allowGathering()
@@ -165,7 +163,7 @@ class Sender {
     job.settle = settle
     if (job.finished) settle(job.error)
     else if (job.id === 0) this.#copy(job.parts, settle)
-    else if (!job.started) {
+    else if (job !== this.#current) {
       this.#current = job
       if (this.#socket.connecting) this.#socket.once('connect', () => this.#start(job))
       else this.#start(job)
@@ -173,7 +171,6 @@ class Sender {
   }
 
   #start(job: Job): void {
-    job.started = true
     const fd = descriptorOf(this.#socket)
     if (fd === undefined) this.#abandon()
     else {
@@ -193,17 +190,11 @@ class Sender {
 
   #copy(parts: readonly Part[], settle: Callback): void {
     const pieces = piecesOf(parts)
-    const next = (error?: Error | null): void => {
-      try {
-        if (error) throw error
-        const { done, value } = pieces.next()
-        // Not at once: a stream may call back before it returns, and many pieces would fill the
-        // stack.
-        if (!done) this.#write(value, BYTES, (failure) => process.nextTick(next, failure))
-        else settle()
-      } catch (failure) {
-        settle(failure instanceof Error ? failure : gone(failure))
-      }
+    const next = (failure?: Error | null): void => {
+      const piece = failure ? failure : nextOf(pieces)
+      if (piece === undefined || piece instanceof Error) settle(piece)
+      // Not at once: a stream may call back before it returns, and many pieces fill the stack.
+      else this.#write(piece, BYTES, (error) => process.nextTick(next, error))
     }
     next()
   }
@@ -230,6 +221,12 @@ class Sender {
 
 function gone(cause?: unknown): SeglogError {
   return new SeglogError('BROKEN_PIPE', 'the socket was closed before all was sent', { cause })
+}
+
+/** A job for the id or status of a native call: after an error it fails in its turn. */
+function nativeJob(id: number): Job {
+  if (id > 0) return { id, parts: [], finished: false }
+  return { id: 0, parts: [], finished: true, error: statusError(id, 'sending to a socket') }
 }
 
 function descriptorOf(socket: Internals): number | undefined {
@@ -260,5 +257,14 @@ function* piecesOf(parts: readonly Part[]): Generator<Uint8Array, undefined> {
       const sizeBytes = Math.min(COPY_BYTES, part.sizeBytes - at)
       yield new Slice(part.handle, part.position + at, sizeBytes).bytes()
     }
+  }
+}
+
+/** The next piece, undefined at the end, or why there is none. */
+function nextOf(pieces: Iterator<Uint8Array, undefined>): Uint8Array | Error | undefined {
+  try {
+    return pieces.next().value
+  } catch (error) {
+    return error instanceof Error ? error : gone(error)
   }
 }
