@@ -17,23 +17,28 @@ struct Locks {
   int32_t last_handle = 0;
 };
 
-Locks* LocksOf(Environment* environment) { return static_cast<Locks*>(environment->locks.get()); }
+Locks* LocksOf(Environment* environment) {
+  return static_cast<Locks*>(environment->locks.get());
+}
 
 // Another process may make or remove the file between two looks at it, hence the second round.
 Status OpenOrCreate(const std::string& path, std::shared_ptr<File>* file) {
   Status status;
   for (int round = 0; round < 2; round++) {
     status = File::Open(path, File::Mode::kReadWrite, file);
-    if (status.code != Code::kNotFound) return status;
+    if (status.code != Code::kNotFound)
+      return status;
     status = File::Open(path, File::Mode::kCreate, file);
-    if (status.code != Code::kExists) return status;
+    if (status.code != Code::kExists)
+      return status;
   }
   return status;
 }
 
 Napi::Value LockAcquire(const Napi::CallbackInfo& info) {
   Environment* environment = Environment::Of(info.Env());
-  if (!info[0].IsString()) return environment->Fail(info.Env(), Status::Of(Code::kBadArgument));
+  if (!info[0].IsString())
+    return environment->Fail(info.Env(), Status::Of(Code::kBadArgument));
   const std::string path = info[0].As<Napi::String>().Utf8Value();
   // A path with a zero in it would open the file of a shorter name.
   if (path.empty() || path.find('\0') != std::string::npos) {
@@ -41,8 +46,10 @@ Napi::Value LockAcquire(const Napi::CallbackInfo& info) {
   }
   std::shared_ptr<File> file;
   Status status = OpenOrCreate(path, &file);
-  if (status.ok()) status = file->Lock();
-  if (!status.ok()) return environment->Fail(info.Env(), status);
+  if (status.ok())
+    status = file->Lock();
+  if (!status.ok())
+    return environment->Fail(info.Env(), status);
   Locks* locks = LocksOf(environment);
   locks->held.emplace(++locks->last_handle, std::move(file));
   return Napi::Number::New(info.Env(), locks->last_handle);
@@ -50,9 +57,10 @@ Napi::Value LockAcquire(const Napi::CallbackInfo& info) {
 
 Napi::Value LockRelease(const Napi::CallbackInfo& info) {
   Environment* environment = Environment::Of(info.Env());
-  const bool known = info[0].IsNumber() && LocksOf(environment)->held.erase(
-                                               info[0].As<Napi::Number>().Int32Value()) == 1;
-  if (!known) return environment->Fail(info.Env(), Status::Of(Code::kClosed));
+  const bool known = info[0].IsNumber() &&
+                     LocksOf(environment)->held.erase(info[0].As<Napi::Number>().Int32Value()) == 1;
+  if (!known)
+    return environment->Fail(info.Env(), Status::Of(Code::kClosed));
   return Napi::Number::New(info.Env(), 0);
 }
 

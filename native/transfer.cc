@@ -17,11 +17,13 @@ constexpr size_t kPiecesPerCall = 64;
 } // namespace
 
 void Outgoing::AddBytes(const uint8_t* bytes, size_t length) {
-  if (length > 0) pieces_.push_back({nullptr, bytes, 0, length});
+  if (length > 0)
+    pieces_.push_back({nullptr, bytes, 0, length});
 }
 
 void Outgoing::AddSlice(std::shared_ptr<File> file, uint64_t position, uint64_t length) {
-  if (length > 0) pieces_.push_back({std::move(file), nullptr, position, length});
+  if (length > 0)
+    pieces_.push_back({std::move(file), nullptr, position, length});
 }
 
 void Outgoing::Clear() {
@@ -34,11 +36,14 @@ Status Outgoing::Send(int socket, uint64_t budget) {
     const bool slice = pieces_[next_].file != nullptr;
     const int64_t sent = slice ? SendSlice(socket, budget) : SendBytes(socket, budget);
     if (sent < 0) {
-      if (errno == EINTR) continue;
-      if (errno == EAGAIN || errno == EWOULDBLOCK) return Status::Ok();
+      if (errno == EINTR)
+        continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return Status::Ok();
       return Status::FromErrno(errno);
     }
-    if (sent == 0) return Status::Of(Code::kShort);
+    if (sent == 0)
+      return Status::Of(Code::kShort);
     Advance(static_cast<uint64_t>(sent));
     budget -= static_cast<uint64_t>(sent);
   }
@@ -78,7 +83,8 @@ void Outgoing::Advance(uint64_t sent) {
     piece.position += step;
     piece.length -= step;
     sent -= step;
-    if (piece.length > 0) return;
+    if (piece.length > 0)
+      return;
     piece.file.reset();
     next_++;
   }

@@ -1,9 +1,11 @@
 // What is on its way to one socket: bytes in memory and slices of files, in order. Knows nothing of
-// event loops or JavaScript: transfer_binding.cc calls Send again whenever the socket can take more.
+// event loops or JavaScript: transfer_binding.cc calls Send again whenever the socket can take
+// more.
 //
 // Bytes are borrowed and must stay as they are until they are sent; a slice holds its file. Memory
 // does not grow with the length of slices, as they go from the page cache to the socket by
-// sendfile. Consecutive bytes leave in one call, and MSG_MORE joins a header to the slice behind it.
+// sendfile. Consecutive bytes leave in one call, and MSG_MORE joins a header to the slice behind
+// it.
 //
 // Thread: one at a time. Blocking: never on the socket, whatever its own mode; a slice that is not
 // in the page cache waits for the disk.
@@ -31,8 +33,8 @@ class Outgoing {
   void Clear();
 
   // Hands over up to `budget` bytes, ending early when the socket is full: both are kOk, and
-  // `empty` tells whether more is to come. After an error an unknown part was sent and the stream of
-  // the socket is spoilt. kShort: a file ends before its slice. kBrokenPipe: the reader is gone.
+  // `empty` tells whether more is to come. After an error an unknown part was sent and the stream
+  // of the socket is spoilt. kShort: a file ends before its slice. kBrokenPipe: the reader is gone.
   // REQUIRES: SIGPIPE is ignored (sendfile has no flag for it) and `socket` is non-blocking (the
   // same); both are so for the sockets of Node.
   Status Send(int socket, uint64_t budget);

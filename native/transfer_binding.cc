@@ -1,11 +1,11 @@
-// transferSend, transferHold, transferStart, transferCancel and transferPending of src/native.ts: they
-// put transfers (transfer.h) on the event loop of their environment.
+// transferSend, transferHold, transferStart, transferCancel and transferPending of src/native.ts:
+// they put transfers (transfer.h) on the event loop of their environment.
 //
-// A transfer is held (parts read, nothing sent), then either gone at once or watched: what the socket
-// did not take waits for it to be writable. The watch lies on a duplicate of the descriptor, as libuv
-// refuses a second handle on one that it owns; the duplicate also keeps the socket from being
-// another one by the time the loop looks at it. Each turn sends a bounded number of bytes, so that
-// one fast reader does not starve the rest of the loop.
+// A transfer is held (parts read, nothing sent), then either gone at once or watched: what the
+// socket did not take waits for it to be writable. The watch lies on a duplicate of the descriptor,
+// as libuv refuses a second handle on one that it owns; the duplicate also keeps the socket from
+// being another one by the time the loop looks at it. Each turn sends a bounded number of bytes, so
+// that one fast reader does not starve the rest of the loop.
 //
 // What a waiting transfer needs of JavaScript lies in one private array: the callback and then the
 // bytes. When the environment ends, a cleanup hook drops every transfer and lets the loop finish
@@ -56,7 +56,8 @@ class Transfers {
     napi_add_async_cleanup_hook(env, OnEnvironmentEnd, this, &hook_);
   }
 
-  // Sends what the socket takes now. Returns 0, the id of a transfer that waits for it, or a status.
+  // Sends what the socket takes now. Returns 0, the id of a transfer that waits for it, or a
+  // status.
   int64_t Send(int socket, napi_value parts, napi_value done, Status* failure);
   int64_t Hold(napi_value parts, Status* failure);
   int64_t Start(int64_t id, int socket, napi_value done, Status* failure);
@@ -88,15 +89,18 @@ class Transfers {
 };
 
 int64_t Transfers::Send(int socket, napi_value parts, napi_value done, Status* failure) {
-  // Reading the parts may run a getter, and that may send: so the spare is taken, not used in place.
+  // Reading the parts may run a getter, and that may send: so the spare is taken, not used in
+  // place.
   Outgoing outgoing = std::move(spare_);
   outgoing.Clear();
   *failure = Parse(parts, &outgoing);
-  if (failure->ok()) *failure = outgoing.Send(socket, kTurnBytes);
+  if (failure->ok())
+    *failure = outgoing.Send(socket, kTurnBytes);
   if (failure->ok() && !outgoing.empty()) {
     Transfer* transfer = Add(std::move(outgoing), parts);
     *failure = Watch(transfer, socket, done);
-    if (failure->ok()) return transfer->id;
+    if (failure->ok())
+      return transfer->id;
     Drop(transfer);
     return 0;
   }
@@ -108,7 +112,8 @@ int64_t Transfers::Send(int socket, napi_value parts, napi_value done, Status* f
 int64_t Transfers::Hold(napi_value parts, Status* failure) {
   Outgoing outgoing;
   *failure = Parse(parts, &outgoing);
-  if (!failure->ok()) return 0;
+  if (!failure->ok())
+    return 0;
   return Add(std::move(outgoing), parts)->id;
 }
 
@@ -120,42 +125,52 @@ int64_t Transfers::Start(int64_t id, int socket, napi_value done, Status* failur
   }
   Transfer* transfer = found->second;
   *failure = transfer->outgoing.Send(socket, kTurnBytes);
-  if (failure->ok() && !transfer->outgoing.empty()) *failure = Watch(transfer, socket, done);
-  if (failure->ok() && !transfer->outgoing.empty()) return id;
+  if (failure->ok() && !transfer->outgoing.empty())
+    *failure = Watch(transfer, socket, done);
+  if (failure->ok() && !transfer->outgoing.empty())
+    return id;
   Drop(transfer);
   return 0;
 }
 
 void Transfers::Cancel(int64_t id) {
   const auto found = transfers_.find(id);
-  if (found != transfers_.end()) Drop(found->second);
+  if (found != transfers_.end())
+    Drop(found->second);
 }
 
 Status Transfers::Parse(napi_value parts, Outgoing* outgoing) {
   const Status bad = Status::Of(Code::kBadArgument);
   bool is_array = false;
   uint32_t length = 0;
-  if (napi_is_array(env_, parts, &is_array) != napi_ok || !is_array) return bad;
-  if (napi_get_array_length(env_, parts, &length) != napi_ok) return bad;
+  if (napi_is_array(env_, parts, &is_array) != napi_ok || !is_array)
+    return bad;
+  if (napi_get_array_length(env_, parts, &length) != napi_ok)
+    return bad;
   uint32_t count = 0;
   for (uint32_t i = 0; i < length;) {
-    if (++count > kPartsMax) return bad;
+    if (++count > kPartsMax)
+      return bad;
     napi_value part;
     napi_typedarray_type type;
     void* bytes = nullptr;
     size_t size = 0;
     double numbers[kNumbersPerSlice];
-    if (napi_get_element(env_, parts, i, &part) != napi_ok) return bad;
+    if (napi_get_element(env_, parts, i, &part) != napi_ok)
+      return bad;
     if (napi_get_typedarray_info(env_, part, &type, &size, &bytes, nullptr, nullptr) == napi_ok) {
-      if (type != napi_uint8_array) return bad;
+      if (type != napi_uint8_array)
+        return bad;
       outgoing->AddBytes(static_cast<const uint8_t*>(bytes), size);
       i++;
       continue;
     }
-    if (length - i < kNumbersPerSlice || !ParseSlice(parts, i, numbers)) return bad;
+    if (length - i < kNumbersPerSlice || !ParseSlice(parts, i, numbers))
+      return bad;
     std::shared_ptr<File> file =
         Environment::Of(env_)->SegmentFile(static_cast<int32_t>(numbers[0]));
-    if (file == nullptr) return Status::Of(Code::kClosed);
+    if (file == nullptr)
+      return Status::Of(Code::kClosed);
     outgoing->AddSlice(std::move(file), static_cast<uint64_t>(numbers[1]),
                        static_cast<uint64_t>(numbers[2]));
     i += kNumbersPerSlice;
@@ -166,8 +181,10 @@ Status Transfers::Parse(napi_value parts, Outgoing* outgoing) {
 bool Transfers::ParseSlice(napi_value parts, uint32_t index, double numbers[kNumbersPerSlice]) {
   for (uint32_t i = 0; i < kNumbersPerSlice; i++) {
     napi_value value;
-    if (napi_get_element(env_, parts, index + i, &value) != napi_ok) return false;
-    if (!ReadInteger(env_, value, i == 0 ? INT32_MAX : kSafeIntegerMax, &numbers[i])) return false;
+    if (napi_get_element(env_, parts, index + i, &value) != napi_ok)
+      return false;
+    if (!ReadInteger(env_, value, i == 0 ? INT32_MAX : kSafeIntegerMax, &numbers[i]))
+      return false;
   }
   return true;
 }
@@ -191,13 +208,15 @@ void Transfers::Keep(Transfer* transfer, napi_value parts) {
     bool bytes = false;
     napi_get_element(env_, parts, i, &part);
     napi_is_typedarray(env_, part, &bytes);
-    if (bytes) napi_set_element(env_, kept, count++, part);
+    if (bytes)
+      napi_set_element(env_, kept, count++, part);
   }
   napi_create_reference(env_, kept, 1, &transfer->kept);
 }
 
 Status Transfers::Watch(Transfer* transfer, int socket, napi_value done) {
-  if (ended_) return Status::Of(Code::kClosed);
+  if (ended_)
+    return Status::Of(Code::kClosed);
   napi_value kept;
   napi_value name;
   napi_get_reference_value(env_, transfer->kept, &kept);
@@ -206,7 +225,8 @@ Status Transfers::Watch(Transfer* transfer, int socket, napi_value done) {
   napi_async_init(env_, nullptr, name, &transfer->context);
 
   const int duplicate = fcntl(socket, F_DUPFD_CLOEXEC, 0);
-  if (duplicate < 0) return Status::FromErrno(errno);
+  if (duplicate < 0)
+    return Status::FromErrno(errno);
   if (const int error = uv_poll_init(loop_, &transfer->poll, duplicate)) {
     close(duplicate);
     return Status::FromErrno(-error);
@@ -222,7 +242,8 @@ void Transfers::OnWritable(uv_poll_t* poll, int error, int events) {
   Status status = transfer->outgoing.Send(transfer->socket, kTurnBytes);
   if (status.ok() && !transfer->outgoing.empty()) {
     // libuv stops watching after an error; a send tells a broken connection more precisely.
-    if (error == 0) return;
+    if (error == 0)
+      return;
     status = Status::FromErrno(-error);
   }
   transfer->owner->Settle(transfer, status);
@@ -240,8 +261,7 @@ void Transfers::Settle(Transfer* transfer, Status status) {
   const napi_async_context context = std::exchange(transfer->context, nullptr);
   // First, as the callback may well start the next transfer of this socket.
   Drop(transfer);
-  const napi_status called =
-      napi_make_callback(env_, context, global, done, 2, arguments, nullptr);
+  const napi_status called = napi_make_callback(env_, context, global, done, 2, arguments, nullptr);
   if (called == napi_pending_exception) {
     napi_value error;
     if (napi_get_and_clear_last_exception(env_, &error) == napi_ok) {
@@ -256,7 +276,8 @@ void Transfers::Drop(Transfer* transfer) {
   transfers_.erase(transfer->id);
   transfer->outgoing.Clear();
   napi_delete_reference(env_, transfer->kept);
-  if (transfer->context != nullptr) napi_async_destroy(env_, transfer->context);
+  if (transfer->context != nullptr)
+    napi_async_destroy(env_, transfer->context);
   if (transfer->socket < 0) {
     delete transfer;
     return;
@@ -277,13 +298,15 @@ void Transfers::OnClosed(uv_handle_t* poll) {
 void Transfers::OnEnvironmentEnd(napi_async_cleanup_hook_handle, void* self) {
   auto* transfers = static_cast<Transfers*>(self);
   transfers->ended_ = true;
-  while (!transfers->transfers_.empty()) transfers->Drop(transfers->transfers_.begin()->second);
+  while (!transfers->transfers_.empty())
+    transfers->Drop(transfers->transfers_.begin()->second);
   transfers->EndWhenClosed();
 }
 
 // The environment waits for its hook to be removed, and may free this object right after.
 void Transfers::EndWhenClosed() {
-  if (ended_ && closing_ == 0) napi_remove_async_cleanup_hook(std::exchange(hook_, nullptr));
+  if (ended_ && closing_ == 0)
+    napi_remove_async_cleanup_hook(std::exchange(hook_, nullptr));
 }
 
 Transfers* TransfersOf(const Napi::CallbackInfo& info) {
@@ -291,7 +314,8 @@ Transfers* TransfersOf(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value Result(const Napi::CallbackInfo& info, int64_t id, Status failure) {
-  if (!failure.ok()) return Environment::Of(info.Env())->Fail(info.Env(), failure);
+  if (!failure.ok())
+    return Environment::Of(info.Env())->Fail(info.Env(), failure);
   return Napi::Number::New(info.Env(), static_cast<double>(id));
 }
 
@@ -301,8 +325,7 @@ Napi::Value TransferSend(const Napi::CallbackInfo& info) {
   if (!ReadInteger(info.Env(), info[0], INT32_MAX, &socket) || !info[2].IsFunction()) {
     return Result(info, 0, failure);
   }
-  const int64_t id =
-      TransfersOf(info)->Send(static_cast<int>(socket), info[1], info[2], &failure);
+  const int64_t id = TransfersOf(info)->Send(static_cast<int>(socket), info[1], info[2], &failure);
   return Result(info, id, failure);
 }
 
@@ -344,7 +367,8 @@ void ExportTransfer(Napi::Env env, Napi::Object exports) {
     signal(SIGPIPE, SIG_IGN);
   }
   uv_loop_t* loop = nullptr;
-  if (napi_get_uv_event_loop(env, &loop) != napi_ok) return;
+  if (napi_get_uv_event_loop(env, &loop) != napi_ok)
+    return;
   Environment::Of(env)->transfers = std::make_shared<Transfers>(env, loop);
   exports.Set("transferSend", Napi::Function::New<TransferSend>(env, "transferSend"));
   exports.Set("transferHold", Napi::Function::New<TransferHold>(env, "transferHold"));

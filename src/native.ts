@@ -174,11 +174,14 @@ export interface NativeAddon {
     done: (status: number, errno: number) => void,
   ): number
   /**
-   * Keeps `parts`, and with them the files of their slices, for `transferStart`; nothing is sent. Returns an id
-   * above 0. Errors: BAD_ARGUMENT, CLOSED.
+   * Keeps `parts`, and with them the files of their slices, for `transferStart`; nothing is
+   * sent. Returns an id above 0. Errors: BAD_ARGUMENT, CLOSED.
    */
   transferHold(parts: TransferPart[]): number
-  /** As `transferSend` with the parts of a held transfer, which is over when the result is 0 or an error. */
+  /**
+   * As `transferSend` with the parts of a held transfer, which is over when the result is 0 or an
+   * error.
+   */
   transferStart(id: number, fd: number, done: (status: number, errno: number) => void): number
   /** Gives up a pending or held transfer; its callback is not called. Unknown ids are ignored. */
   transferCancel(id: number): void

@@ -1,13 +1,16 @@
 /**
- * A run of record batches in a segment file, and how it reaches a socket without entering JavaScript.
+ * A run of record batches in a segment file, and how it reaches a socket without entering
+ * JavaScript.
  *
- * Order: a transfer takes its place among the writes of a socket as an empty placeholder in the socket's own stream.
- * When its turn comes the native side sends past Node, and the stream, believing a write to be under way, buffers
- * whatever follows; so earlier and later writes, corks and `end` keep their order, and a socket that is destroyed fails
- * the transfer as it fails its other writes. An idle socket needs no placeholder unless it cannot take all at once.
+ * Order: a transfer takes its place among the writes of a socket as an empty placeholder in the
+ * socket's own stream. When its turn comes the native side sends past Node, and the stream,
+ * believing a write to be under way, buffers whatever follows; so earlier and later writes, corks
+ * and `end` keep their order, and a socket that is destroyed fails the transfer as it fails its
+ * other writes. An idle socket needs no placeholder unless it cannot take all at once.
  *
- * Sockets without a descriptor of their own (TLS, simulated ones) get copies, a piece at a time. Bytes that go past
- * Node are in neither `bytesWritten` nor `writableLength`, and do not restart a timer of `socket.setTimeout`.
+ * Sockets without a descriptor of their own (TLS, simulated ones) get copies, a piece at a time.
+ * Bytes that go past Node are in neither `bytesWritten` nor `writableLength`, and do not restart a
+ * timer of `socket.setTimeout`.
  */
 import assert from 'node:assert'
 import type { Socket } from 'node:net'
@@ -23,7 +26,10 @@ export class Slice implements RecordSlice {
   readonly position: number
   readonly sizeBytes: number
 
-  /** `sizeBytes` bytes at `position` in the .log file of the native segment `handle`, which stays open meanwhile. */
+  /**
+   * `sizeBytes` bytes at `position` in the .log file of the native segment `handle`, which stays
+   * open meanwhile.
+   */
   constructor(handle: number, position: number, sizeBytes: number) {
     this.handle = handle
     this.position = position
@@ -39,18 +45,22 @@ export class Slice implements RecordSlice {
     return target
   }
 
-  /** Sends the bytes in order with the other writes of `socket`. Resolves and rejects as `sendParts`. */
+  /**
+   * Sends the bytes in order with the other writes of `socket`. Resolves and rejects as
+   * `sendParts`.
+   */
   async sendTo(socket: Socket): Promise<void> {
     await sendParts(socket, [this])
   }
 }
 
 /**
- * Sends buffers and slices in order with the other writes of `socket`, idle or not. Returns undefined when the kernel
- * has them all, else a promise of that. The segments of the slices may be closed meanwhile; the buffers must stay as
- * they are. Rejects with BROKEN_PIPE (the socket was closed, by either side), SHORT (a file ended before its slice),
- * CLOSED (a segment was, before the call), BAD_ARGUMENT (more than 65,536 parts), IO; the socket is then destroyed and
- * emits 'error', as after any failed write.
+ * Sends buffers and slices in order with the other writes of `socket`, idle or not. Returns
+ * undefined when the kernel has them all, else a promise of that. The segments of the slices may be
+ * closed meanwhile; the buffers must stay as they are. Rejects with BROKEN_PIPE (the socket was
+ * closed, by either side), SHORT (a file ended before its slice), CLOSED (a segment was, before the
+ * call), BAD_ARGUMENT (more than 65,536 parts), IO; the socket is then destroyed and emits 'error',
+ * as after any failed write.
  */
 export function sendParts(socket: Socket, parts: readonly Part[]): Promise<void> | undefined {
   let sender = senders.get(socket)
@@ -65,11 +75,10 @@ type Callback = (error?: Error | null) => void
 
 /** A transfer that did not leave at once. */
 interface Job {
-  /** Of the native transfer, or 0 where the parts are copied. */
+  /** Of the native transfer; 0 where there is none. */
   readonly id: number
+  /** What to copy where there is no native transfer. */
   readonly parts: readonly Part[]
-  /** The native side was told to send. */
-  started: boolean
   finished: boolean
   error?: SeglogError
   /** Ends the placeholder's write; known from its turn on. */
@@ -112,26 +121,25 @@ class Sender {
     const socket = this.#socket
     if (socket.destroyed || socket.writableEnded) return Promise.reject(gone())
     const fd = descriptorOf(socket)
-    if (fd === undefined && !socket.connecting) return this.#enqueue(0, false, parts)
-    // A zero as length says that nothing which was written before still waits in Node or libuv.
-    if (
-      fd !== undefined &&
-      !socket.connecting &&
-      this.#unsettled === 0 &&
-      socket.writableLength === 0 &&
-      socket.writableCorked === 0
-    ) {
-      const id = native.transferSend(fd, flatten(parts), this.#done)
-      return id === 0 ? undefined : this.#enqueue(id, true, parts)
+    if (fd === undefined && !socket.connecting)
+      return this.#enqueue({ id: 0, parts, finished: false })
+    if (fd === undefined || !this.#idle()) {
+      return this.#enqueue(nativeJob(native.transferHold(flatten(parts))))
     }
-    return this.#enqueue(native.transferHold(flatten(parts)), false, parts)
+    const id = native.transferSend(fd, flatten(parts), this.#done)
+    if (id === 0) return undefined
+    const job = nativeJob(id)
+    if (id > 0) this.#current = job
+    return this.#enqueue(job)
   }
 
-  /** Puts a job in line. `id` may be a status: then the job fails in its turn. */
-  #enqueue(id: number, started: boolean, parts: readonly Part[]): Promise<void> {
-    const job: Job = { id, parts, started, finished: id < 0 }
-    if (id < 0) job.error = statusError(id, 'sending to a socket')
-    else if (started) this.#current = job
+  /** Nothing that was written or sent before still waits, here, in Node or in libuv. */
+  #idle(): boolean {
+    const { connecting, writableLength, writableCorked } = this.#socket
+    return !connecting && writableLength === 0 && writableCorked === 0 && this.#unsettled === 0
+  }
+
+  #enqueue(job: Job): Promise<void> {
     this.#unsettled++
     this.#queue.push(job)
     this.#allowGathering()
@@ -144,7 +152,10 @@ class Sender {
     })
   }
 
-  /** The turn of a placeholder: everything before it is in the kernel, and `settle` lets the stream go on. */
+  /**
+   * The turn of a placeholder: everything before it is in the kernel, and `settle` lets the stream
+   * go on.
+   */
   #begin(settle: Callback): void {
     const job = this.#queue.shift()
     assert(job !== undefined, 'a placeholder without a job')
@@ -152,7 +163,7 @@ class Sender {
     job.settle = settle
     if (job.finished) settle(job.error)
     else if (job.id === 0) this.#copy(job.parts, settle)
-    else if (!job.started) {
+    else if (job !== this.#current) {
       this.#current = job
       if (this.#socket.connecting) this.#socket.once('connect', () => this.#start(job))
       else this.#start(job)
@@ -160,11 +171,12 @@ class Sender {
   }
 
   #start(job: Job): void {
-    job.started = true
     const fd = descriptorOf(this.#socket)
-    if (fd === undefined) return this.#abandon()
-    const result = native.transferStart(job.id, fd, this.#done)
-    if (result <= 0) this.#done(result, undefined)
+    if (fd === undefined) this.#abandon()
+    else {
+      const result = native.transferStart(job.id, fd, this.#done)
+      if (result <= 0) this.#done(result, undefined)
+    }
   }
 
   readonly #done = (status: number, errno: number | undefined): void => {
@@ -178,21 +190,18 @@ class Sender {
 
   #copy(parts: readonly Part[], settle: Callback): void {
     const pieces = piecesOf(parts)
-    const next = (error?: Error | null): void => {
-      if (error) return settle(error)
-      try {
-        const { done, value } = pieces.next()
-        if (done) return settle()
-        // Not at once: a stream may call back before it returns, and many pieces would fill the stack.
-        this.#write(value, BYTES, (failure) => process.nextTick(next, failure))
-      } catch (failure) {
-        settle(failure instanceof Error ? failure : gone(failure))
-      }
+    const next = (failure?: Error | null): void => {
+      const piece = failure ? failure : nextOf(pieces)
+      if (piece === undefined || piece instanceof Error) settle(piece)
+      // Not at once: a stream may call back before it returns, and many pieces fill the stack.
+      else this.#write(piece, BYTES, (error) => process.nextTick(next, error))
     }
     next()
   }
 
-  /** Node gathers buffered writes into one call of `_writev`, which a placeholder cannot be part of. */
+  /**
+   * Node gathers buffered writes into one call of `_writev`, which a placeholder cannot be part of.
+   */
   #allowGathering(): void {
     Object.assign(this.#socket, { _writev: this.#queue.length > 0 ? null : this.#writev })
   }
@@ -212,6 +221,12 @@ class Sender {
 
 function gone(cause?: unknown): SeglogError {
   return new SeglogError('BROKEN_PIPE', 'the socket was closed before all was sent', { cause })
+}
+
+/** A job for the id or status of a native call: after an error it fails in its turn. */
+function nativeJob(id: number): Job {
+  if (id > 0) return { id, parts: [], finished: false }
+  return { id: 0, parts: [], finished: true, error: statusError(id, 'sending to a socket') }
 }
 
 function descriptorOf(socket: Internals): number | undefined {
@@ -242,5 +257,14 @@ function* piecesOf(parts: readonly Part[]): Generator<Uint8Array, undefined> {
       const sizeBytes = Math.min(COPY_BYTES, part.sizeBytes - at)
       yield new Slice(part.handle, part.position + at, sizeBytes).bytes()
     }
+  }
+}
+
+/** The next piece, undefined at the end, or why there is none. */
+function nextOf(pieces: Iterator<Uint8Array, undefined>): Uint8Array | Error | undefined {
+  try {
+    return pieces.next().value
+  } catch (error) {
+    return error instanceof Error ? error : gone(error)
   }
 }
