@@ -1,6 +1,7 @@
 /**
- * The checksums of the addon against two strangers: the npm package crc-32, and zlib of Node where it has the
- * function. That every path of the processor agrees is shown by test/native/crc32_test.cc.
+ * The checksums of the addon against two strangers: the npm package crc-32, and zlib of Node where
+ * it has the function. That every path of the processor agrees is shown by
+ * test/native/crc32_test.cc.
  */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
