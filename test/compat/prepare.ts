@@ -1,0 +1,116 @@
+/**
+ * Installs the strangers that judge seglog: kcat and strace from Debian, Apache Kafka's own jars from Maven
+ * Central. Does nothing, within milliseconds, where all is there. `npm test` calls it once before the tests run.
+ *
+ * The jars lie in the user's cache folder, so that checkouts share them. They are fetched into a temporary
+ * folder beside it that is renamed when whole: a folder that bears the name and the marker is complete, and two
+ * runs at the same time do not disturb each other. What cannot be installed is one error that says what to do.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+export const kafkaVersion = '4.3.1'
+
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'seglog')
+
+/** The folder with the jars of Apache Kafka's broker, clients and tools. */
+export const kafkaJars = join(cache, `kafka-${kafkaVersion}`)
+
+const complete = (folder: string) => existsSync(join(folder, '.done'))
+
+/** Commands and the Debian packages that bring them. */
+const packages = new Map([
+  ['kcat', 'kcat'],
+  ['strace', 'strace'],
+  ['java', 'default-jre-headless'],
+])
+
+function missing(wanted: ReadonlyMap<string, string>): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return [...wanted]
+    .filter(([command]) => !folders.some((folder) => existsSync(join(folder, command))))
+    .map(([, name]) => name)
+}
+
+function apt(args: string[]): boolean {
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
+  const [command = 'apt-get', ...rest] = [...sudo, 'apt-get', '-q', '-y', ...args]
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  return spawnSync(command, rest, { stdio: ['ignore', 2, 2], env }).status === 0
+}
+
+function installPackages(wanted: ReadonlyMap<string, string>): void {
+  const names = missing(wanted)
+  if (names.length === 0) return
+  const install = ['-o', 'DPkg::Lock::Timeout=120', 'install', '--no-install-recommends', ...names]
+  // The lists may be missing, or older than the packages that the mirror still has.
+  if (!apt(install) && !(apt(['update']) && apt(install))) {
+    throw new Error(
+      `the compatibility tests need programs that could not be installed; ` +
+        `on Debian, as root: apt-get install ${names.join(' ')}`,
+    )
+  }
+}
+
+const artifacts = [
+  ['org.apache.kafka', 'kafka_2.13', kafkaVersion],
+  ['org.apache.kafka', 'kafka-tools', kafkaVersion],
+  ['org.slf4j', 'slf4j-simple', '1.7.36'],
+]
+
+function pom(): string {
+  const dependencies = artifacts.map(
+    ([group, artifact, version]) =>
+      `    <dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId>` +
+      `<version>${version}</version></dependency>`,
+  )
+  return [
+    '<project xmlns="http://maven.apache.org/POM/4.0.0">',
+    '  <modelVersion>4.0.0</modelVersion>',
+    '  <groupId>seglog</groupId><artifactId>strangers</artifactId><version>1</version>',
+    '  <packaging>pom</packaging>',
+    '  <dependencies>',
+    ...dependencies,
+    '  </dependencies>',
+    '</project>',
+    '',
+  ].join('\n')
+}
+
+function copyDependencies(folder: string): boolean {
+  writeFileSync(join(folder, 'pom.xml'), pom())
+  const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies'
+  const args = ['-q', '-B', goal, '-DoutputDirectory=.', '-DincludeScope=runtime']
+  return spawnSync('mvn', args, { cwd: folder, stdio: ['ignore', 2, 2] }).status === 0
+}
+
+function fetchJars(): void {
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, '.fetching-'))
+  try {
+    // Maven keeps what it has already fetched, so that the second attempt goes on from there.
+    if (!copyDependencies(folder) && !copyDependencies(folder)) {
+      throw new Error(
+        `the compatibility tests need Apache Kafka ${kafkaVersion}, which Maven could not fetch`,
+      )
+    }
+    writeFileSync(join(folder, '.done'), '')
+    if (!complete(kafkaJars)) rmSync(kafkaJars, { recursive: true, force: true })
+    renameSync(folder, kafkaJars)
+  } catch (error) {
+    // Another run may have put its own copy there first, which is as good.
+    if (!complete(kafkaJars)) throw error
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Makes sure that every program and jar of the compatibility tests is there. */
+export async function prepare(): Promise<void> {
+  installPackages(packages)
+  if (complete(kafkaJars)) return
+  installPackages(new Map([['mvn', 'maven']]))
+  fetchJars()
+}
