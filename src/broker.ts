@@ -14,6 +14,7 @@ import { Topics } from './controller/topics.js'
 import { EmbeddedCoordination } from './coordination/embedded.js'
 import { brokerZNode } from './coordination/znodes.js'
 import { GroupCoordinator } from './coordinator/group-coordinator.js'
+import { MemoryOffsetStore } from './coordinator/offset-store.js'
 import { type Env, systemEnv } from './env.js'
 import { SeglogError } from './errors.js'
 import type { BrokerContext, Endpoint } from './handlers/context.js'
@@ -144,7 +145,7 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     env,
     replicas,
     topics,
-    groups: new GroupCoordinator(env, config),
+    groups: new GroupCoordinator(env, config, new MemoryOffsetStore()),
     producerIds: new ProducerIds(coordination, brokerId),
     deadlines: new Deadlines(env),
   }

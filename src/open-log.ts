@@ -13,7 +13,7 @@ import { SeglogError } from './errors.js'
 import { native, Result, statusError } from './native.js'
 import { type Offset, offsetNumber } from './offsets.js'
 import { iterateBatches } from './records/batch.js'
-import { type CompressionName, prepareCompression } from './records/compression.js'
+import type { CompressionName } from './records/compression.js'
 import { BatchEncoder } from './records/encoder.js'
 import { iterateRecords } from './records/reader.js'
 import type { LogRecord, RecordHeader, RecordInput } from './records/record.js'
@@ -28,8 +28,6 @@ export interface OpenLogOptions {
   indexIntervalBytes?: number
   /** When to sync without being asked: after so many records, or so many ms after an append. */
   flush?: { messages?: number; ms?: number }
-  /** Compressions that will be used; zstd needs to be named here before the first append or read with it. */
-  compressions?: readonly CompressionName[]
   env?: Env
 }
 
@@ -81,7 +79,6 @@ export async function openLog(directory: string, options: OpenLogOptions = {}): 
   await mkdir(path, { recursive: true })
   const locks = takeLocks(path)
   try {
-    await Promise.all((options.compressions ?? []).map(prepareCompression))
     const log = await Log.open(path, logOptions(options), (options.env ?? systemEnv).now())
     return new OpenLog(log, locks, options)
   } catch (error) {

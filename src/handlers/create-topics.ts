@@ -86,7 +86,7 @@ function assignmentOf(topic: TopicRequest): number[][] | undefined {
     const text = 'Partitions of a manual assignment must be numbered from 0 without a gap.'
     throw new ProtocolError(KafkaError.INVALID_REPLICA_ASSIGNMENT, text)
   }
-  return sorted.map(({ brokerIds }) => brokerIds)
+  return sorted.map(({ brokerIds }) => [...brokerIds])
 }
 
 function configsOf(topic: TopicRequest): Record<string, string> {

@@ -34,14 +34,14 @@ export const syncGroup = handler(syncApi, [0, 5], async (request, context) => {
   return { ...answer, throttleTimeMs: 0 }
 })
 
-export const heartbeat = handler(heartbeatApi, [0, 4], (request, { groups }) => {
-  return { ...groups.heartbeat(request), throttleTimeMs: 0 }
+export const heartbeat = handler(heartbeatApi, [0, 4], async (request, { groups }) => {
+  return { ...(await groups.heartbeat(request)), throttleTimeMs: 0 }
 })
 
-export const leaveGroup = handler(leaveApi, [0, 5], (request, { groups, version }) => {
+export const leaveGroup = handler(leaveApi, [0, 5], async (request, { groups, version }) => {
   const one = [{ memberId: request.memberId, groupInstanceId: null }]
   const members = version < 3 ? one : request.members
-  const answer = groups.leaveGroup({ groupId: request.groupId, members })
+  const answer = await groups.leaveGroup({ groupId: request.groupId, members })
   const errorCode = version < 3 ? answer.errorCode || (answer.members[0]?.errorCode ?? 0) : 0
   return { throttleTimeMs: 0, errorCode: errorCode || answer.errorCode, members: answer.members }
 })

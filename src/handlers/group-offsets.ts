@@ -7,14 +7,15 @@ import { offsetFetch as fetchApi } from '../apis/offset-fetch.js'
 import { KafkaError } from '../errors.js'
 import { handler } from './handler.js'
 
-export const offsetCommit = handler(commitApi, [0, 9], (request, context) => {
+export const offsetCommit = handler(commitApi, [0, 9], async (request, context) => {
   const { groups, replicas, version } = context
-  const exists = (topic: string, partition: number) => replicas.partition(topic, partition) !== undefined
+  const exists = (topic: string, partition: number) =>
+    replicas.partition(topic, partition) !== undefined
   const topics = request.topics.map(({ name, partitions }) => ({
     name,
     partitions: partitions.filter(({ partitionIndex }) => exists(name, partitionIndex)),
   }))
-  const answer = groups.commitOffsets({
+  const answer = await groups.commitOffsets({
     groupId: request.groupId,
     generationId: request.generationIdOrMemberEpoch,
     memberId: request.memberId,
@@ -34,8 +35,7 @@ export const offsetCommit = handler(commitApi, [0, 9], (request, context) => {
       name,
       partitions: partitions.map(({ partitionIndex }) => ({
         partitionIndex,
-        errorCode:
-          errors.get(`${name}-${partitionIndex}`) ?? KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+        errorCode: errors.get(`${name}-${partitionIndex}`) ?? KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
       })),
     })),
   }
@@ -46,14 +46,16 @@ function forVersion(errorCode: number, version: number): number {
   return newer ? KafkaError.ILLEGAL_GENERATION : errorCode
 }
 
-export const offsetFetch = handler(fetchApi, [0, 9], (request, { groups, version }) => {
+export const offsetFetch = handler(fetchApi, [0, 9], async (request, { groups, version }) => {
   if (version >= 8) {
-    const answers = request.groups.map(({ groupId, topics }) => ({
-      groupId,
-      ...groups.fetchOffsets({ groupId, topics }),
-    }))
+    const answers = await Promise.all(
+      request.groups.map(async ({ groupId, topics }) => ({
+        groupId,
+        ...(await groups.fetchOffsets({ groupId, topics })),
+      })),
+    )
     return { throttleTimeMs: 0, groups: answers }
   }
   const { groupId, topics } = request
-  return { throttleTimeMs: 0, ...groups.fetchOffsets({ groupId, topics }) }
+  return { throttleTimeMs: 0, ...(await groups.fetchOffsets({ groupId, topics })) }
 })
