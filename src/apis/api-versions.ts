@@ -1,6 +1,6 @@
 /**
- * ApiVersions: what a broker speaks. The answer's header never has tags, and a version that is too new is answered
- * in the form of version 0 (KIP-511).
+ * ApiVersions: what a broker speaks. The answer's header never has tags, and a version that is too
+ * new is answered in the form of version 0 (KIP-511).
  */
 import { api, since, struct, tagged } from '../protocol/schema.js'
 import { array, boolean, int16, int32, int64, string } from '../protocol/types.js'

@@ -1,6 +1,6 @@
 /**
- * Fetch: record batches from partitions, for consumers and followers, in sessions from version 7 on (KIP-227).
- * Topics go by name up to version 12, by id from 13.
+ * Fetch: record batches from partitions, for consumers and followers, in sessions from version 7 on
+ * (KIP-227). Topics go by name up to version 12, by id from 13.
  */
 import { api, between, since, struct, tagged } from '../protocol/schema.js'
 import {

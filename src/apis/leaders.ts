@@ -1,4 +1,7 @@
-/** Where the leader of a partition is, as Produce and Fetch tell a client that asked the wrong broker (KIP-951). */
+/**
+ * Where the leader of a partition is, as Produce and Fetch tell a client that asked the wrong
+ * broker (KIP-951).
+ */
 import { since, struct } from '../protocol/schema.js'
 import { int32, nullable, string } from '../protocol/types.js'
 

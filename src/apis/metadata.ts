@@ -1,6 +1,7 @@
 /**
- * Metadata: brokers, topics, partitions and their leaders. Null topics ask for all of them from version 1 on; in
- * version 0 an empty list does. A topic can be asked for by id from 12 on (KIP-516).
+ * Metadata: brokers, topics, partitions and their leaders. Null topics ask for all of them from
+ * version 1 on; in version 0 an empty list does. A topic can be asked for by id from 12 on
+ * (KIP-516).
  */
 import { api, between, since, struct } from '../protocol/schema.js'
 import {
@@ -13,9 +14,7 @@ import {
   string,
   uuid,
 } from '../protocol/types.js'
-
-/** Authorized operations that were not asked for. */
-const UNASKED = -0x80000000
+import { OPERATIONS_UNASKED } from './operations.js'
 
 export const metadata = api({
   key: 3,
@@ -65,10 +64,10 @@ export const metadata = api({
             offlineReplicas: since(5, array(int32)),
           }),
         ),
-        topicAuthorizedOperations: since(8, int32, UNASKED),
+        topicAuthorizedOperations: since(8, int32, OPERATIONS_UNASKED),
       }),
     ),
-    clusterAuthorizedOperations: between(8, 10, int32, UNASKED),
+    clusterAuthorizedOperations: between(8, 10, int32, OPERATIONS_UNASKED),
     errorCode: since(13, int16),
   },
 })

@@ -1,6 +1,7 @@
 /**
- * Produce: record batches for partitions, and where they were put. Topics go by name up to version 12, by id from 13.
- * Versions 0 to 2 carry message sets of magic 0 and 1; from 3 on, batches of magic 2.
+ * Produce: record batches for partitions, and where they were put. Topics go by name up to version
+ * 12, by id from 13. Versions 0 to 2 carry message sets of magic 0 and 1; from 3 on, batches of
+ * magic 2.
  */
 import { api, between, since, struct, tagged } from '../protocol/schema.js'
 import {

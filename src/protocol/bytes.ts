@@ -1,21 +1,25 @@
 /**
  * Reads and writes the primitive values of Kafka's wire protocol.
  *
- * Reader walks one message. Every read is checked against the bytes that are left, and a count is checked before
- * anything is made for it (`claim`), so that a message costs no more than a small multiple of its own size. Whatever
- * is wrong with it is a `SeglogError` MALFORMED_FRAME; nothing else is thrown. Views that it gives out share the
- * memory of the frame.
+ * Reader walks one message. Every read is checked against the bytes that are left, and a count is
+ * checked before anything is made for it (`claim`), so that a message costs no more than a small
+ * multiple of its own size. Whatever is wrong with it is a `SeglogError` MALFORMED_FRAME; nothing
+ * else is thrown. Views that it gives out share the memory of the frame.
  *
- * Writer gathers a message as parts: chunks of bytes, never copied a second time when the message grows, and slices
- * of files between them. A value that does not fit its type is a `SeglogError` BAD_ARGUMENT.
+ * Writer gathers a message as parts: chunks of bytes, never copied a second time when the message
+ * grows, and slices of files between them. A value that does not fit its type is a `SeglogError`
+ * BAD_ARGUMENT.
  *
- * A 64-bit value is a number. One beyond ±(2^53-1) is refused, never rounded; the clamped variant is for times and
- * sizes, in which clients say "for ever" with the largest value there is.
+ * A 64-bit value is a number. One beyond ±(2^53-1) is refused, never rounded; the clamped variant
+ * is for times and sizes, in which clients say "for ever" with the largest value there is.
  */
 import { SeglogError } from '../errors.js'
 import type { Part, Records } from './parts.js'
 
-/** Structs and strings that one message may hold. A message of 100 MiB could else ask for gigabytes of objects. */
+/**
+ * Structs and strings that one message may hold. A message of 100 MiB could else ask for gigabytes
+ * of objects.
+ */
 export const ITEMS_MAX = 1 << 20
 /** Bytes of a string at most, as Kafka has it, also where the length is a varint. */
 export const STRING_BYTES_MAX = 0x7fff
@@ -126,7 +130,9 @@ export class Reader {
     this.take(length)
   }
 
-  /** Refuses `count` items that cannot be there; `weight` 0 is for numbers, which need no object. */
+  /**
+   * Refuses `count` items that cannot be there; `weight` 0 is for numbers, which need no object.
+   */
   claim(count: number, itemBytesMin: number, weight: 0 | 1): void {
     if (count * itemBytesMin > this.end - this.at) {
       throw malformed(`${count} items in the ${this.remaining} bytes left at byte ${this.at}`)
@@ -197,9 +203,14 @@ export class Writer {
     this.put32(value)
   }
 
-  /** As `int64`, but the two bounds stand for all beyond them, as they do in `Reader.int64Clamped`. */
+  /**
+   * As `int64`, but the two bounds stand for all beyond them, as they do in `Reader.int64Clamped`.
+   */
   int64Clamped(value: number): void {
-    if (Math.abs(value) !== Number.MAX_SAFE_INTEGER) return this.int64(value)
+    if (Math.abs(value) !== Number.MAX_SAFE_INTEGER) {
+      this.int64(value)
+      return
+    }
     this.need(8)
     this.at = this.buffer.writeBigInt64BE(value > 0 ? INT64_MAX : INT64_MIN, this.at)
   }
@@ -223,7 +234,11 @@ export class Writer {
   /** A string behind its length: as int16, or where `compact` one above it as a varint. */
   string(value: string, compact: boolean): void {
     if (typeof value !== 'string') throw unwritable(`${String(value)} is no string`)
-    if (value.length > SHORT_CHARS) return this.longString(value, compact)
+    if (value.length > SHORT_CHARS) this.longString(value, compact)
+    else this.shortString(value, compact)
+  }
+
+  private shortString(value: string, compact: boolean): void {
     this.need(2 + SHORT_CHARS * 3)
     const body = this.at + (compact ? 1 : 2)
     const length = this.shortText(value, body)
@@ -241,10 +256,16 @@ export class Writer {
     this.at += 16
   }
 
-  /** Copies `bytes`, or where they are many makes them a part of their own: leave them alone until it is sent. */
+  /**
+   * Copies `bytes`, or where they are many makes them a part of their own: leave them alone until
+   * it is sent.
+   */
   raw(bytes: Uint8Array): void {
     const length = bytes.length
-    if (length >= COPY_BYTES_MAX) return this.part(bytes, length)
+    if (length >= COPY_BYTES_MAX) {
+      this.part(bytes, length)
+      return
+    }
     this.need(length)
     this.buffer.set(bytes, this.at)
     this.at += length

@@ -1,14 +1,15 @@
 /**
- * Frames: a length of four bytes, a header, a message. Cuts frames out of a stream of bytes, reads and writes the
- * headers of both directions, and puts whole frames together.
+ * Frames: a length of four bytes, a header, a message. Cuts frames out of a stream of bytes, reads
+ * and writes the headers of both directions, and puts whole frames together.
  *
- * A length is judged before anything is made for it, and the memory of a frame that is under way grows with the
- * bytes that came, at most fourfold, not with the length that was promised. A frame that lies whole within one chunk
- * is a view of that chunk. What is malformed is a `SeglogError` MALFORMED_FRAME, after which the stream is useless.
+ * A length is judged before anything is made for it, and the memory of a frame that is under way
+ * grows with the bytes that came, at most fourfold, not with the length that was promised. A frame
+ * that lies whole within one chunk is a view of that chunk. What is malformed is a `SeglogError`
+ * MALFORMED_FRAME, after which the stream is useless.
  *
- * Headers (KIP-482): a request has version 2 where its message is flexible, else 1, and the client id keeps its
- * two-byte length in both. A response has version 1 where flexible; ApiVersions alone keeps 0, so that a client can
- * read it before it knows what the broker speaks (KIP-511).
+ * Headers (KIP-482): a request has version 2 where its message is flexible, else 1, and the client
+ * id keeps its two-byte length in both. A response has version 1 where flexible; ApiVersions alone
+ * keeps 0, so that a client can read it before it knows what the broker speaks (KIP-511).
  */
 import { malformed, Reader, Writer } from './bytes.js'
 import type { Part } from './parts.js'
@@ -48,8 +49,9 @@ export class FrameReader {
   }
 
   /**
-   * Gives the frames that `chunk` completes, without their lengths. Iterate to the end. A frame may be a view of
-   * `chunk`; what is left of it afterwards was copied. Errors: MALFORMED_FRAME, once the frames before it are out.
+   * Gives the frames that `chunk` completes, without their lengths. Iterate to the end. A frame may
+   * be a view of `chunk`; what is left of it afterwards was copied. Errors: MALFORMED_FRAME, once
+   * the frames before it are out.
    */
   *push(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {
     let at = 0
@@ -151,7 +153,10 @@ export interface RequestHeader {
   readonly correlationId: number
   /** Null also where the header could not be read so far: see `api`. */
   readonly clientId: string | null
-  /** The API, where key and version are both known; else null, and nothing behind the correlation id was read. */
+  /**
+   * The API, where key and version are both known; else null, and nothing behind the correlation id
+   * was read.
+   */
   readonly api: AnyApi | null
   /** Stands at the start of the message: `api.request.read(reader, apiVersion)`. */
   readonly reader: Reader
@@ -235,12 +240,17 @@ export function encodeResponse<Q, QI, S, SI>(
   return { parts: writer.finishFrame(), sizeBytes: writer.sizeBytes }
 }
 
-/** The correlation id of a response, before it is known what it answers. Errors: MALFORMED_FRAME. */
+/**
+ * The correlation id of a response, before it is known what it answers. Errors: MALFORMED_FRAME.
+ */
 export function readCorrelationId(frame: Uint8Array): number {
   return new Reader(frame).int32()
 }
 
-/** Reads a whole response, its frame without the length. Errors: MALFORMED_FRAME, UNSUPPORTED_VERSION. */
+/**
+ * Reads a whole response, its frame without the length. Errors: MALFORMED_FRAME,
+ * UNSUPPORTED_VERSION.
+ */
 export function decodeResponse<Q, QI, S, SI>(
   api: Api<Q, QI, S, SI>,
   version: number,

@@ -1,18 +1,22 @@
 /**
- * Tables of messages. A struct lists its fields, each with the versions that have it; a message adds the range of
- * versions and the first flexible one; an API is a request and a response. Types follow from the tables.
+ * Tables of messages. A struct lists its fields, each with the versions that have it; a message
+ * adds the range of versions and the first flexible one; an API is a request and a response. Types
+ * follow from the tables.
  *
- * A table is compiled per version, once and on first use, into a codec that walks the fields of that version only.
- * Reading gives every field of the table: one that the version lacks has its default. Writing takes an object in
- * which fields with a version range or a default may be left out; what the version lacks is not sent, whatever its
- * value. Tagged fields go out in the order of their tags, and only where they differ from their default; unknown
- * ones are skipped (KIP-482).
+ * A table is compiled per version, once and on first use, into a codec that walks the fields of
+ * that version only. Reading gives every field of the table: one that the version lacks has its
+ * default. Writing takes an object in which fields with a version range or a default may be left
+ * out; what the version lacks is not sent, whatever its value. Tagged fields go out in the order of
+ * their tags, and only where they differ from their default; unknown ones are skipped (KIP-482).
  */
 import { SeglogError } from '../errors.js'
 import { malformed, type Reader, unwritable, Writer } from './bytes.js'
 import { type Codec, type Context, codec, type Type } from './types.js'
 
-/** A field with versions or a default of its own. A bare type stands for a field of all versions without one. */
+/**
+ * A field with versions or a default of its own. A bare type stands for a field of all versions
+ * without one.
+ */
 export class Field<T, I = T> {
   constructor(
     readonly type: Type<T, I>,
@@ -255,15 +259,17 @@ function isSent(tag: Tag, values: Values): boolean {
   return given !== undefined && !tag.field.type.isDefault(given, tag.field.fallback)
 }
 
-/** A struct with versions: half of an API, or what Kafka keeps in records of its internal topics. */
+/**
+ * A struct with versions: half of an API, or what Kafka keeps in records of its internal topics.
+ */
 export interface Message<T, I = T> {
   readonly name: string
   readonly versions: readonly [min: number, max: number]
   readonly type: Type<T, I>
   isFlexible(version: number): boolean
   /**
-   * Reads a message and leaves what follows it unread. Errors: MALFORMED_FRAME; UNSUPPORTED_VERSION outside
-   * `versions`.
+   * Reads a message and leaves what follows it unread. Errors: MALFORMED_FRAME; UNSUPPORTED_VERSION
+   * outside `versions`.
    */
   read(reader: Reader, version: number): T
   /** Errors: BAD_ARGUMENT with the path of the field; UNSUPPORTED_VERSION outside `versions`. */

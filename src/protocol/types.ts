@@ -1,13 +1,14 @@
 /**
  * The types of which Kafka's messages are made, and how each is read and written.
  *
- * A type is a description; `compile` specialises it for one version of a message into a codec, once. Nullability
- * belongs to a version too and comes with the context: null where a version does not know it is malformed on the
- * way in and a bad argument on the way out. A negative length reads as null wherever null is allowed, as in Kafka.
+ * A type is a description; `compile` specialises it for one version of a message into a codec,
+ * once. Nullability belongs to a version too and comes with the context: null where a version does
+ * not know it is malformed on the way in and a bad argument on the way out. A negative length reads
+ * as null wherever null is allowed, as in Kafka.
  *
- * In values: uuid is a string of 22 characters (base64url, as Kafka prints it) and compares with ===; `bytes` are
- * copied out of the frame, because members keep them; `records` are a view of the frame, so that a produce copies
- * nothing. Empty and null are never the same.
+ * In values: uuid is a string of 22 characters (base64url, as Kafka prints it) and compares with
+ * ===; `bytes` are copied out of the frame, because members keep them; `records` are a view of the
+ * frame, so that a produce copies nothing. Empty and null are never the same.
  */
 import { malformed, type Reader, STRING_BYTES_MAX, unwritable, type Writer } from './bytes.js'
 import type { Records } from './parts.js'
@@ -117,8 +118,8 @@ export const int64: Type<number> = plain(
   (w, v) => w.int64(v),
 )
 /**
- * For times and sizes, and offsets for which Kafka defines Long.MAX_VALUE: ±(2^53-1) stands for all beyond it, and
- * is written as the largest or smallest 64-bit value.
+ * For times and sizes, and offsets for which Kafka defines Long.MAX_VALUE: ±(2^53-1) stands for all
+ * beyond it, and is written as the largest or smallest 64-bit value.
  */
 export const int64Clamped: Type<number> = plain(
   'int64',
@@ -207,7 +208,10 @@ function bytesCodec<R extends Uint8Array | Records>(
       return take(reader, length)
     },
     (writer, value) => {
-      if (value === null) return writeNull(writer, flexible, nullable, 4)
+      if (value === null) {
+        writeNull(writer, flexible, nullable, 4)
+        return
+      }
       const length = value instanceof Uint8Array ? value.length : value?.sizeBytes
       if (length === undefined) throw unwritable(`${String(value)} is no bytes`)
       writeLength32(writer, length, flexible)
@@ -222,7 +226,10 @@ export const bytes: Type<Uint8Array> = lengthed<Uint8Array>('bytes', NO_BYTES, (
   bytesCodec<Uint8Array>(context, (reader, length) => reader.view(length).slice()),
 )
 
-/** Record batches: a view of the frame when read; bytes or a slice of a file when written. Null in any version. */
+/**
+ * Record batches: a view of the frame when read; bytes or a slice of a file when written. Null in
+ * any version.
+ */
 export const records: Type<Uint8Array | null, Records | null> = {
   kind: 'records',
   zero: null,
@@ -252,7 +259,10 @@ export function array<T, I>(item: Type<T, I>): Type<readonly T[], readonly I[]> 
         return items
       },
       (writer, items) => {
-        if (items === null) return writeNull(writer, flexible, nullable, 4)
+        if (items === null) {
+          writeNull(writer, flexible, nullable, 4)
+          return
+        }
         if (!Array.isArray(items)) throw unwritable(`${String(items)} is no array`)
         writeLength32(writer, items.length, flexible)
         for (let i = 0; i < items.length; i++) each.write(writer, items[i])
@@ -267,7 +277,9 @@ export function array<T, I>(item: Type<T, I>): Type<readonly T[], readonly I[]> 
   }
 }
 
-/** The same type with null allowed in versions from `from`. Structs too: they get a byte in front. */
+/**
+ * The same type with null allowed in versions from `from`. Structs too: they get a byte in front.
+ */
 export function nullableSince<T, I>(from: number, type: Type<T, I>): Type<T | null, I | null> {
   return {
     ...type,
