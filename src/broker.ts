@@ -133,10 +133,7 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
   undo.push(() => logs.abandon())
   const coordination = await EmbeddedCoordination.open(join(dataDirs[0]!, COORDINATION_FILE))
   const replicas = new Replicas(logs)
-  const topics = new Topics(coordination, replicas, env, brokerId, {
-    partitionCount: config.get('num.partitions'),
-    replicationFactor: config.get('default.replication.factor'),
-  })
+  const topics = new Topics(coordination, replicas, env, config)
   await topics.load(logs.topics())
   const context: BrokerContext = {
     brokerId,

@@ -5,6 +5,7 @@
  *
  * Creations run one after the other, which makes two clients that create the same topic at once safe.
  */
+import { type BrokerConfig, TopicConfig } from '../config.js'
 import type { Coordination } from '../coordination/coordination.js'
 import {
   type TopicAssignment,
@@ -29,11 +30,6 @@ export interface TopicWish {
   configs?: Record<string, string>
 }
 
-export interface TopicDefaults {
-  partitionCount: number
-  replicationFactor: number
-}
-
 /** Partitions of one topic at most: each is a folder with open files. */
 const MAX_PARTITIONS = 10_000
 
@@ -42,21 +38,15 @@ export class Topics {
   readonly #replicas: Replicas
   readonly #env: Env
   readonly #brokerId: number
-  readonly #defaults: TopicDefaults
+  readonly #config: BrokerConfig
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(
-    coordination: Coordination,
-    replicas: Replicas,
-    env: Env,
-    brokerId: number,
-    defaults: TopicDefaults,
-  ) {
+  constructor(coordination: Coordination, replicas: Replicas, env: Env, config: BrokerConfig) {
     this.#coordination = coordination
     this.#replicas = replicas
     this.#env = env
-    this.#brokerId = brokerId
-    this.#defaults = defaults
+    this.#brokerId = config.get('broker.id')
+    this.#config = config
   }
 
   /** Serves every topic of the tree, and adopts those found on disk alone. For the start of a broker. */
@@ -77,14 +67,15 @@ export class Topics {
       const complete = { topicId, partitions: assignment.partitions }
       if (!znode)
         await this.#coordination.create(topicZNode.path(name), topicZNode.encode(complete))
-      await this.#replicas.serve(name, topicId, assignment.partitions.length)
+      const config = TopicConfig.parse(await this.#storedConfig(name), this.#config)
+      await this.#replicas.serve(name, topicId, assignment.partitions.length, config)
     }
   }
 
   /**
    * Makes a topic, or with `validateOnly` only says whether it could be made. Rejects with a `ProtocolError`:
    * INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR,
-   * INVALID_REPLICA_ASSIGNMENT, INVALID_REQUEST.
+   * INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG.
    */
   create(wish: TopicWish, validateOnly = false): Promise<TopicAssignment & { topicId: string }> {
     const creation = this.#queue.then(() => this.#create(wish, validateOnly))
@@ -105,10 +96,44 @@ export class Topics {
       throw new ProtocolError(KafkaError.INVALID_TOPIC_EXCEPTION, text)
     }
     const assignment = { topicId: this.#newTopicId(), partitions: this.#decide(wish) }
+    const config = this.#parseConfig(wish.configs ?? {})
     if (validateOnly) return assignment
     await this.#write(name, assignment, wish.configs ?? {})
-    await this.#replicas.serve(name, assignment.topicId, assignment.partitions.length)
+    await this.#replicas.serve(name, assignment.topicId, assignment.partitions.length, config)
     return assignment
+  }
+
+  /**
+   * Removes a topic, its records with it. Rejects with a `ProtocolError` UNKNOWN_TOPIC_OR_PARTITION. The znode goes
+   * first, so that a crash in between leaves folders without a topic rather than a topic without folders.
+   */
+  delete(name: string): Promise<void> {
+    const deletion = this.#queue.then(() => this.#delete(name))
+    this.#queue = deletion.catch(() => {})
+    return deletion
+  }
+
+  async #delete(name: string): Promise<void> {
+    if (!this.#replicas.topic(name)) throw new ProtocolError(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    for (const path of [topicZNode.path(name), topicConfigZNode.path(name)]) {
+      const znode = await this.#coordination.get(path)
+      if (znode) await this.#coordination.delete(path, znode.version)
+    }
+    await this.#replicas.remove(name)
+  }
+
+  async #storedConfig(name: string): Promise<Record<string, string>> {
+    const znode = await this.#coordination.get(topicConfigZNode.path(name))
+    return znode ? topicConfigZNode.decode(znode.data, name) : {}
+  }
+
+  #parseConfig(configs: Record<string, string>): TopicConfig {
+    try {
+      return TopicConfig.parse(configs, this.#config)
+    } catch (error) {
+      if (!(error instanceof SeglogError)) throw error
+      throw new ProtocolError(KafkaError.INVALID_CONFIG, error.message)
+    }
   }
 
   async #write(name: string, assignment: TopicAssignment, configs: Record<string, string>) {
@@ -130,9 +155,11 @@ export class Topics {
 
   #decide(wish: TopicWish): number[][] {
     const partitionCount =
-      wish.partitionCount === -1 ? this.#defaults.partitionCount : wish.partitionCount
+      wish.partitionCount === -1 ? this.#config.get('num.partitions') : wish.partitionCount
     const factor =
-      wish.replicationFactor === -1 ? this.#defaults.replicationFactor : wish.replicationFactor
+      wish.replicationFactor === -1
+        ? this.#config.get('default.replication.factor')
+        : wish.replicationFactor
     if (wish.assignment && wish.assignment.length > 0) return this.#checkAssignment(wish.assignment)
     if (partitionCount < 1 || partitionCount > MAX_PARTITIONS) {
       const text = `Number of partitions must be from 1 to ${MAX_PARTITIONS}.`

@@ -10,14 +10,10 @@ import { ZERO_UUID } from '../protocol/types.js'
 import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
+import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
 
 type Request = RequestOf<typeof api>
 type TopicResponse = ResponseInput<typeof api>['topics'][number]
-
-/** What a client without ACLs may do: every operation that Kafka defines for the resource. */
-const TOPIC_OPERATIONS = 3576
-const CLUSTER_OPERATIONS = 8096
-const NOT_ASKED = -0x8000_0000
 
 export const metadata = handler(api, [0, 13], async (request, context) => {
   const topics = await Promise.all(wantedTopics(request, context))
@@ -30,7 +26,7 @@ export const metadata = handler(api, [0, 13], async (request, context) => {
     topics,
     clusterAuthorizedOperations: request.includeClusterAuthorizedOperations
       ? CLUSTER_OPERATIONS
-      : NOT_ASKED,
+      : OPERATIONS_NOT_ASKED,
     errorCode: KafkaError.NONE,
   }
 })
@@ -39,7 +35,9 @@ function wantedTopics(
   request: Request,
   context: RequestContext,
 ): (TopicResponse | Promise<TopicResponse>)[] {
-  const operations = request.includeTopicAuthorizedOperations ? TOPIC_OPERATIONS : NOT_ASKED
+  const operations = request.includeTopicAuthorizedOperations
+    ? TOPIC_OPERATIONS
+    : OPERATIONS_NOT_ASKED
   const all = request.topics === null || (context.version === 0 && request.topics.length === 0)
   if (all || request.topics === null) {
     return [...context.replicas.topics()].map((served) => describe(served, operations, context))
@@ -114,6 +112,6 @@ function missing(name: string | null, topicId: string, errorCode: number): Topic
     topicId,
     isInternal: false,
     partitions: [],
-    topicAuthorizedOperations: NOT_ASKED,
+    topicAuthorizedOperations: OPERATIONS_NOT_ASKED,
   }
 }

@@ -54,8 +54,7 @@ function append(
   if (!records || records.length === 0) {
     return answer(index, KafkaError.INVALID_RECORD, 'a partition without a batch')
   }
-  const maxBytes = context.config.get('message.max.bytes')
-  const outcome = partition.append(records, maxBytes, context.env.now())
+  const outcome = partition.append(records, context.env.now())
   if (outcome.errorCode !== KafkaError.NONE) {
     const { errorCode, errorMessage, badRecord } = outcome
     return answer(index, errorCode, errorMessage, badRecord)

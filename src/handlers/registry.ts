@@ -1,8 +1,12 @@
 /** Every handler by the key of its API: what this broker serves, and what ApiVersions says. */
 import { apiVersions } from './api-versions.js'
 import { createTopics } from './create-topics.js'
+import { deleteTopics } from './delete-topics.js'
+import { describeCluster } from './describe-cluster.js'
+import { describeConfigs } from './describe-configs.js'
 import { fetch } from './fetch.js'
 import { findCoordinator } from './find-coordinator.js'
+import { deleteGroups, describeGroups, listGroups } from './group-admin.js'
 import { heartbeat, joinGroup, leaveGroup, syncGroup } from './group-membership.js'
 import { offsetCommit, offsetFetch } from './group-offsets.js'
 import type { Handler } from './handler.js'
@@ -26,6 +30,12 @@ const list: Handler[] = [
   apiVersions(() => list),
   createTopics,
   initProducerId,
+  deleteTopics,
+  describeConfigs,
+  describeCluster,
+  listGroups,
+  describeGroups,
+  deleteGroups,
 ]
 
 export const handlers: ReadonlyMap<number, Handler> = new Map(

@@ -4,6 +4,7 @@
  * With a single replica the high watermark is the log's end: a record is committed as soon as it is appended.
  * Followers, the ISR and truncation will live here too; what decides about them is pure and stands beside it.
  */
+import type { TopicConfig } from '../config.js'
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import { native, Result, Status } from '../native.js'
 import { readSequence } from '../records/sequence.js'
@@ -33,12 +34,14 @@ export class Partition {
   readonly index: number
   readonly log: Log
   readonly leaderEpoch: number
+  readonly #config: TopicConfig
   readonly #watchers = new Set<Watcher>()
 
-  constructor(topic: string, index: number, log: Log, leaderEpoch = 0) {
+  constructor(topic: string, index: number, log: Log, config: TopicConfig, leaderEpoch = 0) {
     this.topic = topic
     this.index = index
     this.log = log
+    this.#config = config
     this.leaderEpoch = leaderEpoch
   }
 
@@ -61,8 +64,10 @@ export class Partition {
   }
 
   /** Appends the one batch that a client's produce request holds for this partition. */
-  append(bytes: Uint8Array, maxBatchBytes: number, nowMs: number): AppendOutcome {
-    if (bytes.length > maxBatchBytes) return refuse(KafkaError.MESSAGE_TOO_LARGE)
+  append(bytes: Uint8Array, nowMs: number): AppendOutcome {
+    if (bytes.length > this.#config.get('max.message.bytes')) {
+      return refuse(KafkaError.MESSAGE_TOO_LARGE)
+    }
     const sequence = readSequence(bytes)
     if (sequence) {
       const { producerId, producerEpoch, baseSequence, count } = sequence

@@ -2,6 +2,7 @@
  * All partitions that this broker holds, by topic and by topic id. The one place where a partition comes into
  * being or goes; handlers look partitions up here.
  */
+import type { TopicConfig } from '../config.js'
 import { SeglogError } from '../errors.js'
 import type { LogManager } from '../storage/log-manager.js'
 import { Partition } from './partition.js'
@@ -11,6 +12,7 @@ export interface TopicReplicas {
   readonly topic: string
   /** Base64url, 22 characters, as Kafka prints it. */
   readonly topicId: string
+  readonly config: TopicConfig
   readonly partitions: Partition[]
 }
 
@@ -24,19 +26,36 @@ export class Replicas {
   }
 
   /** Makes the logs of a topic that are missing and serves it. */
-  async serve(topic: string, topicId: string, partitionCount: number): Promise<TopicReplicas> {
+  async serve(
+    topic: string,
+    topicId: string,
+    partitionCount: number,
+    config: TopicConfig,
+  ): Promise<TopicReplicas> {
     const known = this.#topics.get(topic)
     if (known && known.topicId !== topicId) {
       throw new SeglogError('EXISTS', `${topic} is served with another id, ${known.topicId}`)
     }
-    const served = known ?? { topic, topicId, partitions: [] }
+    const served = known ?? { topic, topicId, config, partitions: [] }
     for (let index = served.partitions.length; index < partitionCount; index++) {
       const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
-      served.partitions[index] = new Partition(topic, index, log)
+      served.partitions[index] = new Partition(topic, index, log, served.config)
     }
     this.#topics.set(topic, served)
     this.#byId.set(topicId, served)
     return served
+  }
+
+  /** Stops serving a topic and removes its logs. Whoever waits for it is told first. */
+  async remove(name: string): Promise<void> {
+    const served = this.#topics.get(name)
+    if (!served) return
+    this.#topics.delete(name)
+    this.#byId.delete(served.topicId)
+    for (const partition of served.partitions) await partition.close()
+    for (const { index } of served.partitions) {
+      await this.#logs.remove({ topic: name, partition: index })
+    }
   }
 
   topic(name: string): TopicReplicas | undefined {

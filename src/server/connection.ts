@@ -129,7 +129,7 @@ export class Connection implements Client {
     const parts = answer instanceof Promise ? await answer : answer
     if (!parts || this.#closed) return
     const sending = sendParts(this.#socket, parts)
-    if (sending) await sending
+    if (sending !== undefined) await sending
     this.activeAtMs = this.#now()
   }
 

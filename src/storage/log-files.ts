@@ -11,6 +11,7 @@ export interface TopicPartition {
 
 const SEGMENT = /^(\d{20})\.log$/
 const PARTITION = /^(.+)-(\d{1,10})$/
+const DELETED = /-\d{1,10}\.[0-9a-f]{32}-delete$/
 /** Folders that Kafka sets aside; they belong to no partition that is served. */
 const SET_ASIDE = /-(delete|future|stray)$/
 
@@ -29,6 +30,15 @@ export function segmentBaseOffset(fileName: string): number | undefined {
 
 export function partitionDirectory({ topic, partition }: TopicPartition): string {
   return `${topic}-${partition}`
+}
+
+/** Where a partition that is being deleted waits for it: `<topic>-<partition>.<unique>-delete`. */
+export function deletedDirectory(partition: TopicPartition, unique: string): string {
+  return `${partitionDirectory(partition)}.${unique}-delete`
+}
+
+export function isDeletedDirectory(name: string): boolean {
+  return DELETED.test(name)
 }
 
 /** The partition that a folder holds, or undefined for a folder that is set aside or foreign. */

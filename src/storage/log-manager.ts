@@ -6,14 +6,20 @@
  * its directory was closed in order; without it each newest segment is scanned. Opening runs a bounded number of
  * logs at a time.
  */
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { checked, native } from '../native.js'
 import { OffsetCheckpoint, writeOffsets } from './checkpoints.js'
 import { Log, type LogOptions } from './log.js'
-import { parsePartitionDirectory, partitionDirectory, type TopicPartition } from './log-files.js'
+import {
+  deletedDirectory,
+  isDeletedDirectory,
+  parsePartitionDirectory,
+  partitionDirectory,
+  type TopicPartition,
+} from './log-files.js'
 import {
   readCleanShutdown,
   readMetaProperties,
@@ -114,6 +120,18 @@ export class LogManager {
     return log
   }
 
+  /** Removes the closed log of a partition: out of the way by a rename first, then file by file. */
+  async remove(partition: TopicPartition): Promise<void> {
+    const name = partitionDirectory(partition)
+    const home = this.#directories.find(({ logs }) => logs.has(name))
+    if (!home) return
+    home.logs.delete(name)
+    const unique = this.#env.random.bytes(16).toString('hex')
+    const aside = join(home.path, deletedDirectory(partition, unique))
+    await rename(join(home.path, name), aside)
+    await rm(aside, { recursive: true, force: true })
+  }
+
   async #openAll(directory: LogDirectory): Promise<void> {
     const names = (await readdir(directory.path, { withFileTypes: true }))
       .filter((entry) => entry.isDirectory())
@@ -129,9 +147,10 @@ export class LogManager {
   }
 
   async #openFound(directory: LogDirectory, name: string): Promise<void> {
+    const path = join(directory.path, name)
+    if (isDeletedDirectory(name)) await rm(path, { recursive: true, force: true })
     const partition = parsePartitionDirectory(name)
     if (!partition) return
-    const path = join(directory.path, name)
     const topicId = await readTopicId(path)
     const log = await this.#openLog(path, directory.clean)
     if (log.report.damage) this.#options.warn(`${path}: ${log.report.damage}`)
