@@ -7,9 +7,9 @@ import Benchmark from 'benchmark'
 import type { Workload } from './suite.js'
 
 /** A sample is at least this long, so that the clock and the loop around the call do not count. */
-const SAMPLE_SECONDS = 0.02
+const SAMPLE_SECONDS = 0.01
 const SAMPLES_MIN = 5
-const WARM_UP_MS = 40
+const WARM_UP_MS = 20
 
 /**
  * Runs until code is compiled and memory is warm. A run that waits for others is made at least
