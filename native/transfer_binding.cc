@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <uv.h>
 
 namespace seglog {
