@@ -21,13 +21,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <uv.h>
 
 namespace seglog {
 
 namespace {
 
-constexpr uint64_t kTurnBytes = 1 << 20;
+// The 1 MiB that Kafka's consumers ask for by default (max.partition.fetch.bytes), with headers.
+constexpr uint64_t kTurnBytes = (1 << 20) + (64 << 10);
 constexpr uint32_t kPartsMax = 65536;
 constexpr uint32_t kNumbersPerSlice = 3;
 constexpr double kSafeIntegerMax = 9007199254740991.0;
