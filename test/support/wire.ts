@@ -44,6 +44,10 @@ export class Wire {
     return new Wire(socket)
   }
 
+  static over(socket: Socket): Wire {
+    return new Wire(socket)
+  }
+
   /** Sends a request and resolves with the body of the next response. Rejects when the connection closes first. */
   async call<Q, QI, S, SI>(api: Api<Q, QI, S, SI>, version: number, body: QI): Promise<S> {
     this.#correlationId++
