@@ -33,6 +33,12 @@ export interface TopicWish {
   configs?: Record<string, string>
 }
 
+/** A topic as it was made. */
+export interface CreatedTopic extends TopicAssignment {
+  topicId: string
+  config: TopicConfig
+}
+
 /** Partitions of one topic at most: each is a folder with open files. */
 const MAX_PARTITIONS = 10_000
 
@@ -84,7 +90,7 @@ export class Topics {
    * INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR,
    * INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, KAFKA_STORAGE_ERROR.
    */
-  create(wish: TopicWish, validateOnly = false): Promise<TopicAssignment & { topicId: string }> {
+  create(wish: TopicWish, validateOnly = false): Promise<CreatedTopic> {
     const creation = this.#queue.then(() => this.#create(wish, validateOnly))
     this.#queue = creation.catch(() => {})
     return creation
@@ -104,7 +110,7 @@ export class Topics {
     }
     const assignment = { topicId: this.#newTopicId(), partitions: this.#decide(wish) }
     const config = this.#parseConfig(wish.configs ?? {})
-    if (validateOnly) return assignment
+    if (validateOnly) return { ...assignment, config }
     try {
       await this.#write(name, assignment, wish.configs ?? {})
       await this.#replicas.serve(name, assignment.topicId, assignment.partitions.length, config)
@@ -113,7 +119,7 @@ export class Topics {
       await this.#forget(name).catch(() => {})
       throw storageFault(name, error)
     }
-    return assignment
+    return { ...assignment, config }
   }
 
   /**

@@ -7,6 +7,7 @@ import { KafkaError, type KafkaErrorCode, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import { ZERO_UUID } from '../protocol/types.js'
 import type { RequestContext } from './context.js'
+import { CONFIG_SOURCE } from './describe-configs.js'
 import { handler } from './handler.js'
 
 type Request = RequestOf<typeof api>
@@ -58,11 +59,11 @@ async function create(
       topicConfigErrorCode: KafkaError.NONE,
       numPartitions: made.partitions.length,
       replicationFactor: made.partitions[0]?.length ?? -1,
-      configs: Object.entries(configs).map(([key, value]) => ({
+      configs: made.config.entries().map(({ name: key, text, source }) => ({
         name: key,
-        value,
+        value: text,
         readOnly: false,
-        configSource: TOPIC_CONFIG,
+        configSource: CONFIG_SOURCE[source],
         isSensitive: false,
       })),
     }
@@ -71,9 +72,6 @@ async function create(
     return refusal(name, error.code, error.message)
   }
 }
-
-/** DYNAMIC_TOPIC_CONFIG of Kafka's DescribeConfigs. */
-const TOPIC_CONFIG = 1
 
 function assignmentOf(topic: TopicRequest): number[][] | undefined {
   if (topic.assignments.length === 0) return undefined

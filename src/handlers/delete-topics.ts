@@ -44,6 +44,12 @@ async function remove(
   context: RequestContext,
 ): Promise<TopicResponse> {
   try {
+    if (!context.config.get('delete.topic.enable')) {
+      // The code for it came with version 3.
+      const disabled =
+        context.version < 3 ? KafkaError.INVALID_REQUEST : KafkaError.TOPIC_DELETION_DISABLED
+      throw new ProtocolError(disabled)
+    }
     if (twice || (target.name === null) === (target.topicId === ZERO_UUID)) {
       throw new ProtocolError(KafkaError.INVALID_REQUEST, 'A topic is named once, by name or id.')
     }
@@ -57,6 +63,8 @@ async function remove(
       throw new ProtocolError(byId)
     }
     await context.topics.delete(served.topic)
+    // A topic of the same name begins at 0 again.
+    await context.groups.dropTopics([served.topic])
     return { name: served.topic, topicId: served.topicId, errorCode: 0, errorMessage: null }
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error

@@ -5,20 +5,27 @@ import { handler } from './handler.js'
 import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED } from './operations.js'
 
 const BROKERS = 1
+const CONTROLLERS = 2
 
 export const describeCluster = handler(api, [0, 2], (request, context) => {
   const { brokerId, clusterId, endpoint } = context
-  const known = request.endpointType === BROKERS
+  const { endpointType } = request
+  const known = endpointType === BROKERS
+  const unknown =
+    endpointType === CONTROLLERS
+      ? KafkaError.MISMATCHED_ENDPOINT_TYPE
+      : KafkaError.UNSUPPORTED_ENDPOINT_TYPE
   return {
     throttleTimeMs: 0,
-    errorCode: known ? KafkaError.NONE : KafkaError.UNSUPPORTED_ENDPOINT_TYPE,
+    errorCode: known ? KafkaError.NONE : unknown,
     errorMessage: known ? null : 'Only the endpoints of brokers are known.',
     endpointType: BROKERS,
     clusterId: known ? clusterId : '',
     controllerId: known ? brokerId : -1,
     brokers: known ? [{ brokerId, ...endpoint, rack: null, isFenced: false }] : [],
-    clusterAuthorizedOperations: request.includeClusterAuthorizedOperations
-      ? CLUSTER_OPERATIONS
-      : OPERATIONS_NOT_ASKED,
+    clusterAuthorizedOperations:
+      known && request.includeClusterAuthorizedOperations
+        ? CLUSTER_OPERATIONS
+        : OPERATIONS_NOT_ASKED,
   }
 })

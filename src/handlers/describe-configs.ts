@@ -17,7 +17,7 @@ const TOPIC = 2
 const BROKER = 4
 
 /** Where a value comes from, as the protocol numbers it. */
-const SOURCE = { topic: 1, broker: 4, default: 5 } as const
+export const CONFIG_SOURCE = { topic: 1, broker: 4, default: 5 } as const
 /** Types of values, as the protocol numbers them (KIP-569). */
 const TYPE = { boolean: 1, string: 2, int: 3, long: 5, double: 6, list: 7 } as const
 
@@ -57,7 +57,7 @@ function configOf(
   resourceType: number,
   { includeSynonyms, includeDocumentation }: Request,
 ) {
-  const configSource = SOURCE[source]
+  const configSource = CONFIG_SOURCE[source]
   return {
     name,
     value: text,

@@ -47,7 +47,7 @@ function wait(request: Request, context: RequestContext, presentBytes: number) {
     const complete = () => {
       finish()
       try {
-        resolve(answer(look(request, context)))
+        resolve(answer(look(request, context, true)))
       } catch (error) {
         reject(error)
       }
@@ -85,21 +85,24 @@ function servedTopic(topic: TopicRequest, { version, replicas }: RequestContext)
   return version >= 13 ? replicas.topicById(topic.topicId) : replicas.topic(topic.topic)
 }
 
-function look(request: Request, context: RequestContext): Look {
+/** `waited`: whether the request was here before, when all of its topics were. */
+function look(request: Request, context: RequestContext, waited = false): Look {
   const result: Look = { responses: [], sizeBytes: 0, failed: false }
   let leftBytes = Math.min(request.maxBytes, context.config.get('fetch.max.bytes'))
   for (const topic of request.topics) {
     const served = servedTopic(topic, context)
+    // Kafka says so of an id that it has never heard of, not of a topic that went meanwhile.
+    const unknown =
+      context.version >= 13 && !served && !waited
+        ? KafkaError.UNKNOWN_TOPIC_ID
+        : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     const partitions = topic.partitions.map((wish) => {
       const maxBytes = Math.min(leftBytes, wish.partitionMaxBytes)
       const first = result.sizeBytes === 0
-      const response = readPartition(
-        served?.partitions[wish.partition],
-        wish,
-        maxBytes,
-        first,
-        context,
-      )
+      const partition = served?.partitions[wish.partition]
+      const response = partition
+        ? readPartition(partition, wish, maxBytes, first)
+        : partitionFailure(wish.partition, unknown)
       const sizeBytes = response.records ? sizeOf(response.records) : 0
       leftBytes = Math.max(0, leftBytes - sizeBytes)
       result.sizeBytes += sizeBytes
@@ -116,14 +119,13 @@ function sizeOf(records: NonNullable<PartitionResponse['records']>): number {
 }
 
 function readPartition(
-  partition: Partition | undefined,
+  partition: Partition,
   wish: PartitionRequest,
   maxBytes: number,
   first: boolean,
-  context: RequestContext,
 ): PartitionResponse {
-  const fault = partitionFault(partition, wish, context.version)
-  if (!partition || fault !== KafkaError.NONE) return partitionFailure(wish.partition, fault)
+  const fault = epochFault(partition, wish)
+  if (fault !== KafkaError.NONE) return partitionFailure(wish.partition, fault)
   try {
     const slice = partition.read(wish.fetchOffset, Math.max(0, maxBytes))
     // The first batch comes whole even above the limit; only the first partition may make use of that.
@@ -145,10 +147,7 @@ function readPartition(
 
 const EMPTY = new Uint8Array(0)
 
-function partitionFault(partition: Partition | undefined, wish: PartitionRequest, version: number) {
-  if (!partition) {
-    return version >= 13 ? KafkaError.UNKNOWN_TOPIC_ID : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-  }
+function epochFault(partition: Partition, wish: PartitionRequest) {
   if (wish.currentLeaderEpoch < 0) return KafkaError.NONE
   if (wish.currentLeaderEpoch < partition.leaderEpoch) return KafkaError.FENCED_LEADER_EPOCH
   if (wish.currentLeaderEpoch > partition.leaderEpoch) return KafkaError.UNKNOWN_LEADER_EPOCH

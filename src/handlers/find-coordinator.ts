@@ -8,14 +8,14 @@ const GROUP = 0
 
 export const findCoordinator = handler(api, [0, 6], (request, context) => {
   if (context.version < 4) {
-    const { errorCode, errorMessage, ...node } = find(request.key, request.keyType, context)
+    const { errorCode, errorMessage, ...node } = find(request.keyType, context)
     // Kafka says "NONE" where versions 1 to 3 succeed.
     const text = errorCode === KafkaError.NONE ? 'NONE' : errorMessage
     return { throttleTimeMs: 0, errorCode, errorMessage: text, ...node, coordinators: [] }
   }
   const coordinators = request.coordinatorKeys.map((key) => ({
     key,
-    ...find(key, request.keyType, context),
+    ...find(request.keyType, context),
   }))
   return {
     throttleTimeMs: 0,
@@ -28,14 +28,11 @@ export const findCoordinator = handler(api, [0, 6], (request, context) => {
   }
 })
 
-function find(key: string, keyType: number, { brokerId, endpoint }: RequestContext) {
+/** Every key gives this broker, the empty one too, as in Kafka. */
+function find(keyType: number, { brokerId, endpoint }: RequestContext) {
   if (keyType !== GROUP) {
     const errorMessage = 'Only group coordinators are served.'
     return { errorCode: KafkaError.INVALID_REQUEST, errorMessage, nodeId: -1, host: '', port: -1 }
-  }
-  if (key === '') {
-    const errorMessage = 'The group id is empty.'
-    return { errorCode: KafkaError.INVALID_GROUP_ID, errorMessage, nodeId: -1, host: '', port: -1 }
   }
   return { errorCode: KafkaError.NONE, errorMessage: '', nodeId: brokerId, ...endpoint }
 }

@@ -17,6 +17,10 @@ export const initProducerId = handler(api, [0, 5], async (request, { producerIds
   if (request.transactionalId !== null) {
     return refused(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
   }
+  // Id and epoch go together (KIP-360). A producer without transactions gets a new id, whatever it had.
+  if (request.producerId === -1 ? request.producerEpoch !== -1 : request.producerEpoch === -1) {
+    return refused(KafkaError.INVALID_REQUEST)
+  }
   const producerId = await producerIds.next()
   return { throttleTimeMs: 0, errorCode: KafkaError.NONE, producerId, producerEpoch: 0 }
 })

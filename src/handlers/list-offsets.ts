@@ -47,10 +47,14 @@ export const listOffsets = handler(api, [0, 10], (request, context) => {
   }
   const topics = request.topics.map(({ name, partitions }) => ({
     name,
-    partitions: partitions.map((wish) => {
-      const twice = (times.get(`${name}-${wish.partitionIndex}`) ?? 0) > 1
-      if (twice) return answer(wish, KafkaError.INVALID_REQUEST)
-      return look(context.replicas.partition(name, wish.partitionIndex), wish, context)
+    partitions: partitions.flatMap((wish) => {
+      const key = `${name}-${wish.partitionIndex}`
+      const asked = times.get(key) ?? 0
+      // One answer for all that ask the same.
+      times.delete(key)
+      if (asked === 0) return []
+      if (asked > 1) return [answer(wish, KafkaError.INVALID_REQUEST)]
+      return [look(context.replicas.partition(name, wish.partitionIndex), wish, context)]
     }),
   }))
   return { throttleTimeMs: 0, topics }
@@ -76,7 +80,8 @@ function look(
     return answer(wish, KafkaError.NONE, find(partition, wish.timestamp))
   } catch (error) {
     if (!(error instanceof SeglogError)) throw error
-    return answer(wish, KafkaError.KAFKA_STORAGE_ERROR)
+    const damaged = error.code === 'CORRUPT' || error.code === 'INVALID_RECORD'
+    return answer(wish, damaged ? KafkaError.CORRUPT_MESSAGE : KafkaError.KAFKA_STORAGE_ERROR)
   }
 }
 

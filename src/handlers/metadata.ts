@@ -4,6 +4,7 @@
  * produce succeeds.
  */
 import { metadata as api } from '../apis/metadata.js'
+import { topicNameFault } from '../controller/topic-names.js'
 import { KafkaError, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import { ZERO_UUID } from '../protocol/types.js'
@@ -42,6 +43,12 @@ function wantedTopics(
   if (all || request.topics === null) {
     return [...context.replicas.topics()].map((served) => describe(served, operations, context))
   }
+  // Before version 12 a request has room for ids that no answer has (KIP-516).
+  if (context.version < 12 && request.topics.some(({ name }) => name === null)) {
+    return request.topics.map(({ name, topicId }) =>
+      missing(name ?? '', topicId, KafkaError.INVALID_REQUEST),
+    )
+  }
   const wanted = new Map(request.topics.map((topic) => [topic.name ?? topic.topicId, topic]))
   return [...wanted.values()].map(({ name, topicId }) => {
     if (name === null) return byId(topicId, operations, context)
@@ -53,7 +60,6 @@ function wantedTopics(
 }
 
 function byId(topicId: string, operations: number, context: RequestContext): TopicResponse {
-  if (context.version < 12) throw new ProtocolError(KafkaError.INVALID_REQUEST)
   const served = context.replicas.topicById(topicId)
   return served
     ? describe(served, operations, context)
@@ -67,7 +73,10 @@ async function createOrRefuse(
   context: RequestContext,
 ): Promise<TopicResponse> {
   if (!mayCreate || !context.config.get('auto.create.topics.enable')) {
-    return missing(name, ZERO_UUID, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    const unknown = topicNameFault(name)
+      ? KafkaError.INVALID_TOPIC_EXCEPTION
+      : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+    return missing(name, ZERO_UUID, unknown)
   }
   try {
     await context.topics.create({ name, partitionCount: -1, replicationFactor: -1 })

@@ -7,6 +7,7 @@
  */
 import { produce as api } from '../apis/produce.js'
 import { KafkaError, SeglogError } from '../errors.js'
+import { Attribute, BatchField, MAGIC } from '../records/format.js'
 import type { Partition } from '../replication/partition.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
@@ -21,7 +22,9 @@ export const produce = handler(api, [0, 13], (request, context) => {
         ? context.replicas.topicById(topic.topicId)
         : context.replicas.topic(topic.name)
     const unknown =
-      context.version >= 13 ? KafkaError.UNKNOWN_TOPIC_ID : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+      context.version >= 13 && !served
+        ? KafkaError.UNKNOWN_TOPIC_ID
+        : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     const partitionResponses = topic.partitionData.map(({ index, records }) => {
       const outcome = append(
         request.acks,
@@ -54,9 +57,13 @@ function append(
   if (!records || records.length === 0) {
     return answer(index, KafkaError.INVALID_RECORD, 'a partition without a batch')
   }
+  if (isTransactional(records)) {
+    return answer(index, KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 'no transactions here')
+  }
   const outcome = partition.append(records, context.env.now())
   if (outcome.errorCode !== KafkaError.NONE) {
-    const { errorCode, errorMessage, badRecord } = outcome
+    const { errorMessage, badRecord } = outcome
+    const errorCode = forVersion(outcome.errorCode, records, context.version)
     return answer(index, errorCode, errorMessage, badRecord)
   }
   return {
@@ -64,6 +71,19 @@ function append(
     baseOffset: outcome.baseOffset,
     logStartOffset: partition.log.startOffset,
   }
+}
+
+/** A batch of a transaction would be visible at once, since nobody writes the marker that ends it. */
+function isTransactional(records: Uint8Array): boolean {
+  const low = records[BatchField.ATTRIBUTES + 1] ?? 0
+  return records[BatchField.MAGIC] === MAGIC && (low & Attribute.TRANSACTIONAL) !== 0
+}
+
+/** Old message sets are the form of versions 0 to 2 and a fault in later ones; other magics are damage. */
+function forVersion(errorCode: number, records: Uint8Array, version: number): number {
+  if (errorCode !== KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT) return errorCode
+  if ((records[BatchField.MAGIC] ?? 0) > MAGIC) return KafkaError.CORRUPT_MESSAGE
+  return version < 3 ? errorCode : KafkaError.INVALID_RECORD
 }
 
 function answer(index: number, errorCode: number, errorMessage: string | null = null, bad = -1) {

@@ -7,6 +7,7 @@
 import type { TopicConfig } from '../config.js'
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import { native, Result, Status } from '../native.js'
+import { batchAt, crcMatches } from '../records/batch.js'
 import { readSequence } from '../records/sequence.js'
 import type { Log } from '../storage/log.js'
 import type { Slice } from '../storage/slice.js'
@@ -72,6 +73,8 @@ export class Partition {
     if (sequence) {
       const { producerId, producerEpoch, baseSequence, count } = sequence
       const check = this.log.producers.check(producerId, producerEpoch, baseSequence, count)
+      // What is not appended is not looked at by the log: a damaged batch is no repeat of any.
+      if (check !== 'append' && !isSound(bytes)) return refuseStatus(Status.CORRUPT)
       if (typeof check === 'number') return refuse(check)
       if (check !== 'append') return accept(check.baseOffset)
     }
@@ -103,6 +106,14 @@ export class Partition {
   }
 }
 
+function isSound(bytes: Uint8Array): boolean {
+  try {
+    return crcMatches(batchAt(bytes, 0))
+  } catch {
+    return false
+  }
+}
+
 function accept(baseOffset: number): AppendOutcome {
   return { errorCode: KafkaError.NONE, baseOffset, errorMessage: null, badRecord: -1 }
 }
@@ -117,6 +128,8 @@ function refuseStatus(status: number): AppendOutcome {
       return refuse(KafkaError.CORRUPT_MESSAGE, 'the batch is damaged')
     case Status.BAD_MAGIC:
       return refuse(KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT, 'only magic 2 is accepted')
+    case Status.OFFSET_TOO_LARGE:
+      return refuse(KafkaError.KAFKA_STORAGE_ERROR, 'offsets above 2^53 - 1 are not given')
     case Status.INVALID_RECORD: {
       const badRecord = native.results[Result.DETAIL]!
       const outcome = refuse(KafkaError.INVALID_RECORD, 'the batch breaks a rule of the format')

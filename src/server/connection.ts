@@ -14,7 +14,9 @@ import { sendParts } from '../storage/slice.js'
 
 /** The connection as a handler sees it. */
 export interface Client {
+  /** host:port of the peer. */
   readonly address: string
+  readonly host: string
   /** Calls back when the connection has closed; the result unsubscribes. */
   onClose(callback: () => void): () => void
 }
@@ -28,6 +30,7 @@ const QUEUED_FRAMES_MAX = 64
 
 export class Connection implements Client {
   readonly address: string
+  readonly host: string
   readonly #socket: Socket
   readonly #dispatch: Dispatch
   readonly #frames: FrameReader
@@ -53,7 +56,8 @@ export class Connection implements Client {
     this.#now = options.now
     this.#complain = options.complain
     this.activeAtMs = options.now()
-    this.address = `${socket.remoteAddress}:${socket.remotePort}`
+    this.host = socket.remoteAddress ?? 'unknown'
+    this.address = `${this.host}:${socket.remotePort}`
     socket.on('data', (chunk) => this.#receive(chunk))
     socket.on('error', () => this.close())
     socket.on('close', () => this.#gone())

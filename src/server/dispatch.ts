@@ -27,7 +27,7 @@ export function dispatcher(
       endpoint,
       version: header.apiVersion,
       clientId: header.clientId,
-      clientHost: `/${client.address}`,
+      clientHost: `/${client.host}`,
       onClose: (callback: () => void) => client.onClose(callback),
     }
     const response = handler.handle(request, context)
