@@ -12,8 +12,11 @@ import { Wire } from './wire.js'
 
 /** A broker on a free port and a directory that goes with the test, and one connection to it. */
 export async function startBroker(t: TestContext, options: BrokerOptions = {}) {
+  let started: Broker | undefined
+  // What was registered first is done first: the directory goes after the broker.
+  t.after(() => started?.close())
   const broker = await Broker.start({ port: 0, dataDir: temporaryDirectory(t), ...options })
-  t.after(() => broker.close())
+  started = broker
   return { broker, wire: await Wire.connect(t, broker.port) }
 }
 
