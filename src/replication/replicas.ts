@@ -25,7 +25,7 @@ export class Replicas {
     this.#logs = logs
   }
 
-  /** Makes the logs of a topic that are missing and serves it. Rejects with nothing of a new topic left. */
+  /** Makes the logs of a topic that are missing and serves it. Rejects with nothing left of what was missing. */
   async serve(
     topic: string,
     topicId: string,
@@ -37,14 +37,18 @@ export class Replicas {
       throw new SeglogError('EXISTS', `${topic} is served with another id, ${known.topicId}`)
     }
     const served = known ?? { topic, topicId, config, partitions: [] }
-    const present = this.#logs.topics().get(topic)?.partitions ?? 0
+    const made: Partition[] = []
     try {
       for (let index = served.partitions.length; index < partitionCount; index++) {
+        const isNew = !this.#logs.has({ topic, partition: index })
         const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
-        served.partitions[index] = new Partition(topic, index, log, served.config)
+        const partition = new Partition(topic, index, log, served.config)
+        if (isNew) made.push(partition)
+        served.partitions[index] = partition
       }
     } catch (error) {
-      if (present === 0) await this.#discard(served).catch(() => {})
+      served.partitions.length -= made.length
+      await this.#discard(made).catch(() => {})
       throw error
     }
     this.#topics.set(topic, served)
@@ -58,13 +62,13 @@ export class Replicas {
     if (!served) return
     this.#topics.delete(name)
     this.#byId.delete(served.topicId)
-    await this.#discard(served)
+    await this.#discard(served.partitions)
   }
 
-  async #discard({ topic, partitions }: TopicReplicas): Promise<void> {
+  async #discard(partitions: readonly Partition[]): Promise<void> {
     // A log that cannot be synced any more goes all the same.
     await Promise.allSettled(partitions.map((partition) => partition.close()))
-    for (const { index } of partitions) await this.#logs.remove({ topic, partition: index })
+    for (const { topic, index } of partitions) await this.#logs.remove({ topic, partition: index })
   }
 
   topic(name: string): TopicReplicas | undefined {

@@ -105,6 +105,11 @@ export class LogManager {
     return topics
   }
 
+  has(partition: TopicPartition): boolean {
+    const name = partitionDirectory(partition)
+    return this.#directories.some(({ logs }) => logs.has(name))
+  }
+
   /** The log of a partition, made in the directory that holds the fewest where it is missing. */
   async openOrCreate(partition: TopicPartition, topicId: string): Promise<Log> {
     const name = partitionDirectory(partition)
