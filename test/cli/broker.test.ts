@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { batchOf, createTopic, fetchFrom, produceTo } from '../support/broker.js'
+import { temporaryDirectory } from '../support/tmp.js'
+import { Wire } from '../support/wire.js'
+import { ready, seglog } from './program.js'
+
+const listeners = ['--override', 'listeners=PLAINTEXT://127.0.0.1:0']
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`one line says that the broker serves, and ${signal} stops it with everything on disk`, async (t) => {
+    const data = temporaryDirectory(t)
+    const args = ['broker', ...listeners, '--override', `log.dirs=${data}`]
+    const program = seglog(t, args)
+    const port = await ready(program)
+    const line = `seglog broker 0 ready on 127.0.0.1:${port} (data: ${data}, coordination: embedded)\n`
+    assert.equal(program.stdout(), line)
+    const wire = await Wire.connect(t, port)
+    await createTopic(wire, 't')
+    await produceTo(wire, 't', batchOf('a'))
+    program.child.kill(signal)
+    assert.equal(await program.exited, 0)
+    assert.equal(program.stdout(), line)
+    assert.ok(existsSync(join(data, '.kafka_cleanshutdown')))
+  })
+}
+
+test('a broker that was killed comes back with what it acknowledged', async (t) => {
+  const data = temporaryDirectory(t)
+  const args = ['broker', ...listeners, '--override', `log.dirs=${data}`]
+  const first = seglog(t, args)
+  const wire = await Wire.connect(t, await ready(first))
+  await createTopic(wire, 't')
+  for (let i = 0; i < 20; i++) assert.equal((await produceTo(wire, 't', batchOf('a'))).errorCode, 0)
+  first.child.kill('SIGKILL')
+  assert.equal(await first.exited, 'SIGKILL')
+  const again = seglog(t, args)
+  const other = await Wire.connect(t, await ready(again))
+  assert.equal((await fetchFrom(other, 't', 0)).highWatermark, 20)
+  again.child.kill('SIGTERM')
+  assert.equal(await again.exited, 0)
+})
+
+test('a file of properties is read, and overrides win over it', async (t) => {
+  const directory = temporaryDirectory(t)
+  const file = join(directory, 'server.properties')
+  writeFileSync(file, 'broker.id=7\nlog.dirs=ignored\nlisteners=PLAINTEXT://127.0.0.1:0\n')
+  const program = seglog(t, ['broker', file, '--override', 'log.dirs=mine'], directory)
+  await ready(program)
+  assert.match(program.stdout(), /^seglog broker 7 ready .*mine/)
+  program.child.kill('SIGTERM')
+  assert.equal(await program.exited, 0)
+  assert.ok(existsSync(join(directory, 'mine')))
+  assert.equal(existsSync(join(directory, 'ignored')), false)
+})
+
+test('without a directory the data goes to ./data', async (t) => {
+  const directory = temporaryDirectory(t)
+  const program = seglog(t, ['broker', ...listeners], directory)
+  await ready(program)
+  program.child.kill('SIGTERM')
+  assert.equal(await program.exited, 0)
+  assert.ok(existsSync(join(directory, 'data', 'meta.properties')))
+})
+
+for (const [what, args, code, text] of [
+  ['an unknown flag', ['--port', '1'], 2, /port/],
+  ['an override without a value', ['--override', 'x'], 2, /key=value/],
+  ['two files', ['a', 'b'], 2, /only one/],
+  ['a file that is missing', ['missing.properties'], 1, /missing.properties cannot be read/],
+  [
+    'a value out of range',
+    ['--override', 'num.partitions=0'],
+    1,
+    /num.partitions=0 is not allowed/,
+  ],
+] as const) {
+  test(`${what} ends with exit code ${code} and one line`, async (t) => {
+    const program = seglog(t, ['broker', ...args], temporaryDirectory(t))
+    assert.equal(await program.exited, code)
+    assert.match(program.stderr(), text)
+    assert.equal(program.stderr().trim().split('\n').length, 1)
+    assert.equal(program.stdout(), '')
+  })
+}
+
+test('a port that is taken, and a directory in use, are failures that say so', async (t) => {
+  const data = temporaryDirectory(t)
+  const first = seglog(t, ['broker', ...listeners, '--override', `log.dirs=${data}`])
+  const port = await ready(first)
+  const locked = seglog(t, ['broker', ...listeners, '--override', `log.dirs=${data}`])
+  const taken = seglog(
+    t,
+    ['broker', '--override', `listeners=PLAINTEXT://127.0.0.1:${port}`],
+    temporaryDirectory(t),
+  )
+  assert.deepEqual(await Promise.all([locked.exited, taken.exited]), [1, 1])
+  assert.match(locked.stderr(), new RegExp(data))
+  assert.match(taken.stderr(), /is taken/)
+  first.child.kill('SIGTERM')
+  assert.equal(await first.exited, 0)
+  assert.match(first.stderr(), /SIGTERM received/)
+})

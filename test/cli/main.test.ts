@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seglog } from './program.js'
+
+test('without a subcommand the usage goes to stderr, and the exit code is that of misuse', async (t) => {
+  const program = seglog(t, [])
+  assert.equal(await program.exited, 2)
+  assert.match(program.stderr(), /^usage: seglog broker/)
+  assert.equal(program.stdout(), '')
+})
+
+test('help is what was asked for', async (t) => {
+  for (const word of ['help', '--help', '-h']) {
+    const program = seglog(t, [word])
+    assert.equal(await program.exited, 0)
+    assert.match(program.stdout(), /^usage: seglog broker/)
+  }
+})
+
+test('a subcommand that does not exist is named', async (t) => {
+  const program = seglog(t, ['brokre'])
+  assert.equal(await program.exited, 2)
+  assert.match(program.stderr(), /there is no subcommand brokre/)
+})
