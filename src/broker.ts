@@ -23,7 +23,7 @@ import { type Logger, silentLogger } from './logger.js'
 import { Replicas } from './replication/replicas.js'
 import { Deadlines } from './replication/waiting.js'
 import { dispatcher } from './server/dispatch.js'
-import { Listener } from './server/listener.js'
+import { ConnectionQuota, Listener } from './server/listener.js'
 import { LogManager } from './storage/log-manager.js'
 
 export interface BrokerOptions {
@@ -168,6 +168,10 @@ async function listen(parts: Parts, undo: (() => Promise<void>)[]): Promise<Endp
   const { context, listeners, logger, coordination } = parts
   const { config, env } = context
   const endpoints: Endpoint[] = []
+  const quota = new ConnectionQuota(
+    config.get('max.connections'),
+    config.get('max.connections.per.ip'),
+  )
   undo.push(async () => {
     await Promise.all(listeners.map((listener) => listener.close(0)))
   })
@@ -179,6 +183,7 @@ async function listen(parts: Parts, undo: (() => Promise<void>)[]): Promise<Endp
         port,
         maxFrameBytes: config.get('socket.request.max.bytes'),
         maxIdleMs: config.get('connections.max.idle.ms'),
+        quota,
       },
       dispatcher(handlers, context, endpoint),
       env,

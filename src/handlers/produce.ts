@@ -1,6 +1,6 @@
 /**
  * Produce: appends one batch to each partition named. acks 1 and -1 answer once the batch is in the page cache
- * of this, the only replica; acks 0 answers nothing, and an error then closes the connection, as in Kafka.
+ * of this, the only replica, or on its disk where `flush.messages` asks for that; acks 0 answers nothing, and an error then closes the connection, as in Kafka.
  *
  * Batches of magic 2 only: versions 0 to 2 are advertised, since librdkafka concludes from them what it may
  * compress with, but the message sets that they carry are refused.
@@ -16,6 +16,7 @@ type Outcome = ReturnType<typeof answer>
 
 export const produce = handler(api, [0, 13], (request, context) => {
   let failed = false
+  const syncs: Promise<void>[] = []
   const responses = request.topicData.map((topic) => {
     const served =
       context.version >= 13
@@ -33,13 +34,16 @@ export const produce = handler(api, [0, 13], (request, context) => {
         index,
         records,
         context,
+        syncs,
       )
       failed ||= outcome.errorCode !== KafkaError.NONE
       return outcome
     })
     return { name: topic.name, topicId: topic.topicId, partitionResponses }
   })
-  if (request.acks !== 0) return { responses }
+  if (request.acks !== 0) {
+    return syncs.length === 0 ? { responses } : Promise.all(syncs).then(() => ({ responses }))
+  }
   if (failed) throw new SeglogError('BAD_ARGUMENT', 'a produce with acks=0 failed')
   return undefined
 })
@@ -51,6 +55,7 @@ function append(
   index: number,
   records: Uint8Array | null,
   context: RequestContext,
+  syncs: Promise<void>[],
 ): Outcome {
   if (acks < -1 || acks > 1) return answer(index, KafkaError.INVALID_REQUIRED_ACKS)
   if (!partition) return answer(index, unknown)
@@ -66,11 +71,17 @@ function append(
     const errorCode = forVersion(outcome.errorCode, records, context.version)
     return answer(index, errorCode, errorMessage, badRecord)
   }
-  return {
+  const { baseOffset, flushed } = outcome
+  const success = {
     ...answer(index, KafkaError.NONE),
-    baseOffset: outcome.baseOffset,
+    baseOffset,
     logStartOffset: partition.log.startOffset,
   }
+  if (flushed) {
+    const failure = answer(index, KafkaError.KAFKA_STORAGE_ERROR, 'the log could not be synced')
+    syncs.push(flushed.catch(() => void Object.assign(success, failure)))
+  }
+  return success
 }
 
 /** A batch of a transaction would be visible at once, since nobody writes the marker that ends it. */

@@ -28,6 +28,8 @@ export interface AppendOutcome {
   errorMessage: string | null
   /** Index of the record that broke a rule, or -1. */
   badRecord: number
+  /** Settles with the sync that the configuration asks for before an answer; undefined where it asks for none. */
+  flushed: Promise<void> | undefined
 }
 
 export class Partition {
@@ -44,6 +46,13 @@ export class Partition {
     this.log = log
     this.#config = config
     this.leaderEpoch = leaderEpoch
+    const flushMessages = config.get('flush.messages')
+    log.configure({
+      segmentBytes: config.get('segment.bytes'),
+      indexIntervalBytes: config.get('index.interval.bytes'),
+      // Kafka's default, 2^63 - 1, means never.
+      flushMessages: flushMessages >= Number.MAX_SAFE_INTEGER ? 0 : flushMessages,
+    })
   }
 
   /** Consumers see what is below it. */
@@ -91,7 +100,7 @@ export class Partition {
       })
     }
     for (const watcher of this.#watchers) watcher.appended(bytes.length)
-    return accept(baseOffset)
+    return accept(baseOffset, this.log.takeOwedFlush())
   }
 
   /** Bytes for a consumer from `offset`, below the high watermark. Throws as `Log.slice`. */
@@ -114,12 +123,12 @@ function isSound(bytes: Uint8Array): boolean {
   }
 }
 
-function accept(baseOffset: number): AppendOutcome {
-  return { errorCode: KafkaError.NONE, baseOffset, errorMessage: null, badRecord: -1 }
+function accept(baseOffset: number, flushed?: Promise<void>): AppendOutcome {
+  return { errorCode: KafkaError.NONE, baseOffset, errorMessage: null, badRecord: -1, flushed }
 }
 
 function refuse(errorCode: KafkaErrorCode, errorMessage: string | null = null): AppendOutcome {
-  return { errorCode, baseOffset: -1, errorMessage, badRecord: -1 }
+  return { errorCode, baseOffset: -1, errorMessage, badRecord: -1, flushed: undefined }
 }
 
 function refuseStatus(status: number): AppendOutcome {

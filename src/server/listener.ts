@@ -16,6 +16,35 @@ export interface ListenerOptions {
   maxFrameBytes: number
   /** `connections.max.idle.ms`; below 0 never. */
   maxIdleMs: number
+  /** Shared by the listeners of a broker. */
+  quota?: ConnectionQuota
+}
+
+/** How many clients there may be, in all (`max.connections`) and from one address (`max.connections.per.ip`). */
+export class ConnectionQuota {
+  readonly #byAddress = new Map<string, number>()
+  #count = 0
+
+  constructor(
+    readonly max: number,
+    readonly maxPerAddress: number,
+  ) {}
+
+  /** Takes a place, to be given back by `release`; false where there is none. */
+  admit(address: string): boolean {
+    const count = this.#byAddress.get(address) ?? 0
+    if (this.#count >= this.max || count >= this.maxPerAddress) return false
+    this.#count++
+    this.#byAddress.set(address, count + 1)
+    return true
+  }
+
+  release(address: string): void {
+    const left = (this.#byAddress.get(address) ?? 1) - 1
+    this.#count--
+    if (left > 0) this.#byAddress.set(address, left)
+    else this.#byAddress.delete(address)
+  }
 }
 
 const SWEEPS_PER_IDLE = 4
@@ -68,13 +97,23 @@ export class Listener {
   }
 
   #accept(socket: Socket, dispatch: Dispatch, logger: Logger): void {
+    const { quota } = this.#options
+    const address = socket.remoteAddress ?? ''
+    if (quota && !quota.admit(address)) {
+      logger.warn(`refusing a connection of ${address}: there are as many as are allowed`)
+      socket.destroy()
+      return
+    }
     const connection = new Connection(socket, dispatch, {
       maxFrameBytes: this.#options.maxFrameBytes,
       now: () => this.#env.monotonic(),
       complain: (line) => logger.warn(line),
     })
     this.#connections.add(connection)
-    connection.onClose(() => this.#connections.delete(connection))
+    connection.onClose(() => {
+      this.#connections.delete(connection)
+      quota?.release(address)
+    })
   }
 
   #scheduleSweep(): void {

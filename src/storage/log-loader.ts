@@ -25,6 +25,10 @@ export interface SegmentEntry {
   readonly damaged: boolean
 }
 
+export function emptySegment(handle: number, baseOffset: number): SegmentEntry {
+  return { handle, baseOffset, nextOffset: baseOffset, sizeBytes: 0, damaged: false }
+}
+
 export async function openSegments(
   directory: string,
   options: SegmentOptions,

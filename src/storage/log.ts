@@ -23,8 +23,9 @@ import {
   Status,
   statusError,
 } from '../native.js'
+import { readExtent } from '../records/sequence.js'
 import { segmentName } from './log-files.js'
-import { letGo, openSegments, type SegmentEntry, syncSegment } from './log-loader.js'
+import { emptySegment, letGo, openSegments, type SegmentEntry, syncSegment } from './log-loader.js'
 import { replayProducers } from './producer-replay.js'
 import { ProducerState } from './producer-state.js'
 import { Slice } from './slice.js'
@@ -65,7 +66,7 @@ export class Log {
   readonly directory: string
   readonly report: LogReport
   readonly producers: ProducerState
-  readonly #options: LogOptions
+  #options: LogOptions
   readonly #segments: SegmentEntry[]
   readonly #sealing = new Set<Promise<void>>()
   #startOffset: number
@@ -76,6 +77,7 @@ export class Log {
   /** Older segments that the last user may not have synced; the first flush does it. */
   #unsynced: number[] = []
   #flushing: Promise<void> | undefined
+  #owedFlush: Promise<void> | undefined
   #fenced: SeglogError | undefined
   #closing: Promise<void> | undefined
 
@@ -159,9 +161,14 @@ export class Log {
   #append(bytes: Uint8Array, offset: number, length: number, epoch: number, flag: number): number {
     if (this.#closing !== undefined) return Status.CLOSED
     if (this.#fenced) return Status.FENCED
-    let status = native.segmentAppend(this.#active.handle, bytes, offset, length, epoch, flag)
+    let status: number = Status.SEGMENT_FULL
+    if (flag === AppendFlag.FROM_LEADER || !this.#isOutgrown(length)) {
+      status = native.segmentAppend(this.#active.handle, bytes, offset, length, epoch, flag)
+    }
     if (status === Status.SEGMENT_FULL) {
-      status = this.#roll(flag === AppendFlag.FROM_LEADER ? firstOffset(bytes, offset) : undefined)
+      status = this.#roll(
+        flag === AppendFlag.FROM_LEADER ? readExtent(bytes, offset)?.baseOffset : undefined,
+      )
       if (status < 0) return status
       status = native.segmentAppend(this.#active.handle, bytes, offset, length, epoch, flag)
     }
@@ -175,6 +182,12 @@ export class Log {
     return baseOffset
   }
 
+  /** A segment that was opened before `configure` knows another limit than the present one. */
+  #isOutgrown(length: number): boolean {
+    const { sizeBytes } = this.#active
+    return sizeBytes > 0 && sizeBytes + length > this.#options.segmentBytes
+  }
+
   #noteAppend(endOffset: number, appendedBytes: number): void {
     const segment = this.#active
     segment.sizeBytes += appendedBytes
@@ -182,9 +195,22 @@ export class Log {
     this.#unflushedRecords += endOffset - this.#endOffset
     this.#advance(this.#startOffset, this.#recoveryPoint, endOffset)
     if (this.#options.flushMessages > 0 && this.#unflushedRecords >= this.#options.flushMessages) {
+      this.#owedFlush = this.flush()
       // The failure fences the log, which the next append reports.
-      this.flush().catch(() => {})
+      this.#owedFlush.catch(() => {})
     }
+  }
+
+  /** The sync that `flushMessages` brought about with the last append, for those who answer only after it. */
+  takeOwedFlush(): Promise<void> | undefined {
+    const owed = this.#owedFlush
+    this.#owedFlush = undefined
+    return owed
+  }
+
+  /** Changes what holds from the next append on. */
+  configure(changes: Partial<Omit<LogOptions, 'clean' | 'mapped'>>): void {
+    this.#options = { ...this.#options, ...changes }
   }
 
   /** Begins a new segment at the log's end, unless the active one is empty. Throws as `slice`, and FENCED. */
@@ -370,21 +396,9 @@ export class Log {
 
 function createSegment(directory: string, options: LogOptions): SegmentEntry {
   const path = join(directory, segmentName(0))
-  const handle = checked(native.segmentCreate(path, 0, segmentOptions(options)), path)
-  return emptySegment(handle, 0)
+  return emptySegment(checked(native.segmentCreate(path, 0, segmentOptions(options)), path), 0)
 }
 
-function emptySegment(handle: number, baseOffset: number): SegmentEntry {
-  return { handle, baseOffset, nextOffset: baseOffset, sizeBytes: 0, damaged: false }
-}
-
-function segmentOptions(options: LogOptions): SegmentOptions {
-  const { segmentBytes, indexIntervalBytes, mapped } = options
+function segmentOptions({ segmentBytes, indexIntervalBytes, mapped }: LogOptions): SegmentOptions {
   return { readOnly: false, recover: false, segmentBytes, indexIntervalBytes, mapped }
-}
-
-/** baseOffset of the batch at `offset`; only called on batches that native has looked at. */
-function firstOffset(bytes: Uint8Array, offset: number): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, 8)
-  return view.getUint32(0) * 0x1_0000_0000 + view.getUint32(4)
 }
