@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { metadata } from '../../src/apis/metadata.js'
 import { produce } from '../../src/apis/produce.js'
-import { KafkaError } from '../../src/errors.js'
+import { Broker } from '../../src/broker.js'
+import { KafkaError, SeglogError } from '../../src/errors.js'
+import { native } from '../../src/native.js'
 import { buildBatch } from '../../src/records/encoder.js'
 import { changed, damaged } from '../support/batches.js'
 import {
@@ -211,4 +215,44 @@ test('the first produce after createTopics and after automatic creation succeeds
     await wire.call(metadata, 9, { topics: [{ name: `auto-${i}` }] })
     assert.equal((await produceTo(wire, `auto-${i}`, batch)).errorCode, 0)
   }
+})
+
+test('with flush.messages a record is on the disk before it is acknowledged', async (t) => {
+  const broker = await Broker.start({ port: 0 })
+  const wire = await Wire.connect(t, broker.port)
+  await createTopic(wire, 'synced', { configs: { 'flush.messages': '1' } })
+  let synced = 0
+  const original = native.segmentFlush
+  t.after(() => {
+    native.segmentFlush = original
+  })
+  native.segmentFlush = async (handle) => {
+    await original.call(native, handle)
+    synced++
+  }
+  for (let i = 1; i <= 3; i++) {
+    assert.equal((await produceTo(wire, 'synced', batch)).errorCode, 0)
+    assert.equal(synced, i)
+  }
+  native.segmentFlush = () => Promise.reject(new SeglogError('IO', 'the disk failed'))
+  assert.equal((await produceTo(wire, 'synced', batch)).errorCode, KafkaError.KAFKA_STORAGE_ERROR)
+  await assert.rejects(broker.close(), /the disk failed/)
+})
+
+test('segment.bytes of a topic holds, at once and after a restart', async (t) => {
+  const { broker, wire } = await startBroker(t)
+  const dataDir = broker.dataDirs[0]!
+  const large = batchOf('x'.repeat(3000))
+  await createTopic(wire, 't', { configs: { 'segment.bytes': '4000' } })
+  const count = () =>
+    readdirSync(join(dataDir, 't-0')).filter((name) => name.endsWith('.log')).length
+  for (let i = 1; i <= 3; i++) {
+    await produceTo(wire, 't', large)
+    assert.equal(count(), i)
+  }
+  await broker.close()
+  const again = await startBroker(t, { dataDir })
+  await produceTo(again.wire, 't', large)
+  assert.equal(count(), 4)
+  await again.broker.close()
 })

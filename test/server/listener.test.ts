@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fetch } from '../../src/apis/fetch.js'
 import { metadata } from '../../src/apis/metadata.js'
 import { handler } from '../../src/handlers/handler.js'
+import { ConnectionQuota } from '../../src/server/listener.js'
 import { fetchBody } from '../support/broker.js'
 import { until } from '../support/until.js'
 import { Wire } from '../support/wire.js'
@@ -104,4 +105,19 @@ test('a prefix that promises more than is allowed closes, one that is followed b
     await new Promise((resolve) => socket.once('close', resolve))
   }
   assert.match(lines.join(), /a frame of 1001 bytes/)
+})
+
+test('more connections than are allowed, in all or from one address, are refused until one goes', async (t) => {
+  for (const quota of [new ConnectionQuota(2, 100), new ConnectionQuota(100, 2)]) {
+    const { port, listener, lines } = await listen(t, [quick], { quota })
+    const first = await Wire.connect(t, port)
+    const second = await Wire.connect(t, port)
+    const third = await Wire.connect(t, port)
+    await third.closed
+    assert.match(lines.join(), /refusing a connection of 127\.0\.0\.1/)
+    await second.call(metadata, 9, { topics: [] })
+    first.socket.destroy()
+    await until(() => listener.connections === 1, 'the end of the first')
+    await (await Wire.connect(t, port)).call(metadata, 9, { topics: [] })
+  }
 })
