@@ -77,7 +77,7 @@ function append(
     baseOffset,
     logStartOffset: partition.log.startOffset,
   }
-  if (flushed) {
+  if (flushed !== undefined) {
     const failure = answer(index, KafkaError.KAFKA_STORAGE_ERROR, 'the log could not be synced')
     syncs.push(flushed.catch(() => void Object.assign(success, failure)))
   }

@@ -8,7 +8,14 @@
 import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SeglogError } from '../errors.js'
-import { native, type SegmentOptions, type SegmentReport, Status, statusError } from '../native.js'
+import {
+  checked,
+  native,
+  type SegmentOptions,
+  type SegmentReport,
+  Status,
+  statusError,
+} from '../native.js'
 import type { LogReport } from './log.js'
 import { segmentBaseOffset, segmentName } from './log-files.js'
 
@@ -27,6 +34,12 @@ export interface SegmentEntry {
 
 export function emptySegment(handle: number, baseOffset: number): SegmentEntry {
   return { handle, baseOffset, nextOffset: baseOffset, sizeBytes: 0, damaged: false }
+}
+
+/** The first segment of a log. Errors: NO_SPACE, TOO_MANY_FILES, IO. */
+export function createSegment(directory: string, options: SegmentOptions): SegmentEntry {
+  const path = join(directory, segmentName(0))
+  return emptySegment(checked(native.segmentCreate(path, 0, options), path), 0)
 }
 
 export async function openSegments(

@@ -25,7 +25,14 @@ import {
 } from '../native.js'
 import { readExtent } from '../records/sequence.js'
 import { segmentName } from './log-files.js'
-import { emptySegment, letGo, openSegments, type SegmentEntry, syncSegment } from './log-loader.js'
+import {
+  createSegment,
+  emptySegment,
+  letGo,
+  openSegments,
+  type SegmentEntry,
+  syncSegment,
+} from './log-loader.js'
 import { replayProducers } from './producer-replay.js'
 import { ProducerState } from './producer-state.js'
 import { Slice } from './slice.js'
@@ -113,7 +120,7 @@ export class Log {
     try {
       const producers = new ProducerState()
       if (segments.length > 0) replayProducers(segments, producers, nowMs)
-      else segments.push(createSegment(directory, options))
+      else segments.push(createSegment(directory, segmentOptions(options)))
       return new Log(directory, options, segments, report, producers)
     } catch (error) {
       await letGo(segments)
@@ -392,11 +399,6 @@ export class Log {
     await syncDirectory(this.directory)
     this.#advance(this.#startOffset, this.#endOffset, this.#endOffset)
   }
-}
-
-function createSegment(directory: string, options: LogOptions): SegmentEntry {
-  const path = join(directory, segmentName(0))
-  return emptySegment(checked(native.segmentCreate(path, 0, segmentOptions(options)), path), 0)
 }
 
 function segmentOptions({ segmentBytes, indexIntervalBytes, mapped }: LogOptions): SegmentOptions {
