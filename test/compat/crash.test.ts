@@ -25,7 +25,11 @@ async function produceUntilDeath(
   from: number,
   acknowledged: (number: number) => void,
 ): Promise<number> {
-  const kafka = new Kafka({ brokers: [bootstrap], logLevel: logLevel.NOTHING, retry: { retries: 0 } })
+  const kafka = new Kafka({
+    brokers: [bootstrap],
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 0 },
+  })
   const producer = kafka.producer({
     createPartitioner: Partitioners.DefaultPartitioner,
     retry: { retries: 0 },
@@ -36,7 +40,11 @@ async function produceUntilDeath(
     for (;;) {
       const values = numbers(next, 5)
       next += values.length
-      await producer.send({ topic: 'counted', acks: 1, messages: values.map((value) => ({ value })) })
+      await producer.send({
+        topic: 'counted',
+        acks: 1,
+        messages: values.map((value) => ({ value })),
+      })
       acknowledged(next - 1)
     }
   } catch {
@@ -97,7 +105,12 @@ function expected(acknowledged: readonly number[], kept: readonly number[]): Set
 
 async function feed(lines: readonly string[], input: NodeJS.WritableStream): Promise<void> {
   for (let at = 0; at < lines.length; at += 200) {
-    input.write(lines.slice(at, at + 200).map((line) => `${line}\n`).join(''))
+    input.write(
+      lines
+        .slice(at, at + 200)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
     await sleep(10)
   }
   input.end()

@@ -60,7 +60,10 @@ test('the indexes of every segment pass its check', limit, async () => {
 test('every entry of an index leads to the batch that it names', limit, async () => {
   const indexes = [...files('.index'), ...files('.timeindex')]
   const text = await dump('--files', indexes.join())
-  assert.ok((text.match(/^offset: \d+ position: \d+$/gm)?.length ?? 0) >= files('.log').length, text)
+  assert.ok(
+    (text.match(/^offset: \d+ position: \d+$/gm)?.length ?? 0) >= files('.log').length,
+    text,
+  )
   assert.ok((text.match(/^timestamp: \d+ offset: \d+$/gm)?.length ?? 0) > 0, text)
   assert.doesNotMatch(text, /Found|not found|mismatch|out of order|rror/)
 })

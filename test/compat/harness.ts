@@ -182,7 +182,10 @@ export function brokerArguments(options: BrokerOptions & { dataDir: string }): s
     'log.dirs': options.dataDir,
     ...options.config,
   }
-  const overrides = Object.entries(config).flatMap(([key, value]) => ['--override', `${key}=${value}`])
+  const overrides = Object.entries(config).flatMap(([key, value]) => [
+    '--override',
+    `${key}=${value}`,
+  ])
   return [main, 'broker', ...overrides]
 }
 
@@ -192,10 +195,14 @@ async function readyOf(running: Running): Promise<RegExpExecArray> {
     ended = exit
   })
   let match: RegExpExecArray | null = null
-  await until('ready line', () => {
-    match = ready.exec(running.stdout().toString())
-    return match !== null || ended !== undefined
-  }, 20_000)
+  await until(
+    'ready line',
+    () => {
+      match = ready.exec(running.stdout().toString())
+      return match !== null || ended !== undefined
+    },
+    20_000,
+  )
   if (match) return match
   throw new Error(`the broker ended with ${ended?.code ?? ended?.signal}:\n${running.stderr()}`)
 }
