@@ -149,7 +149,10 @@ export interface NativeAddon {
   ): number
   /** Fills LENGTH (valid bytes), NEXT_OFFSET, MAX_TIMESTAMP, OFFSET_OF_MAX_TIMESTAMP, FILE_BYTES, BASE_OFFSET. */
   segmentInfo(handle: number): number
-  /** Log and indexes to disk, in the pool. A failure fences the segment. */
+  /**
+   * The log to disk, in the pool. A failure fences the segment. The indexes are written but not synced: after a
+   * power cut recovery makes them anew; `segmentSeal` syncs them.
+   */
   segmentFlush(handle: number): Promise<void>
   /** Cuts everything at and above `offset`, indexes too, in the pool. */
   segmentTruncate(handle: number, offset: number): Promise<void>
@@ -193,10 +196,39 @@ export interface NativeAddon {
   lockRelease(handle: number): number
 }
 
+/** What a job of the pool rejects with: numbers, as everything at this boundary. */
+interface JobError extends Error {
+  status: number
+  errno: number
+}
+
+function isJobError(error: unknown): error is JobError {
+  return error instanceof Error && 'status' in error && 'errno' in error
+}
+
+/** Makes a `SeglogError` of what a job rejected with. */
+function translated<Args extends unknown[], T>(
+  name: string,
+  call: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  return (...args) =>
+    call(...args).catch((error: unknown) => {
+      throw isJobError(error) ? statusError(error.status, name, error.errno) : error
+    })
+}
+
 function load(): NativeAddon {
   const require = createRequire(import.meta.url)
   try {
-    return require('../../build/Release/seglog.node') as NativeAddon
+    const addon = require('../../build/Release/seglog.node') as NativeAddon
+    return {
+      ...addon,
+      segmentOpen: translated('segmentOpen', addon.segmentOpen),
+      segmentFlush: translated('segmentFlush', addon.segmentFlush),
+      segmentTruncate: translated('segmentTruncate', addon.segmentTruncate),
+      segmentSeal: translated('segmentSeal', addon.segmentSeal),
+      segmentClose: translated('segmentClose', addon.segmentClose),
+    }
   } catch (cause) {
     throw new SeglogError(
       'ADDON_UNAVAILABLE',
