@@ -19,6 +19,11 @@ namespace seglog {
 class File {
  public:
   enum class Mode { kCreate, kReadWrite, kReadOnly };
+  enum class Act { kOpen, kRead, kWrite, kReserve, kTruncate, kSync };
+  // For tests: asked before each act; returns the errno to fail with, or 0. For a write it may
+  // lower *length: so much is written before the failure. Otherwise length is null.
+  using FaultHook = int (*)(Act act, const std::string& path, size_t* length);
+  static void SetFaultHook(FaultHook hook);
 
   // kCreate refuses a file that exists. O_CLOEXEC always.
   static Status Open(const std::string& path, Mode mode, std::shared_ptr<File>* result);

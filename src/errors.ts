@@ -180,6 +180,7 @@ export type ErrorCode =
   | 'OK'
   // found in JavaScript
   | 'ADDON_UNAVAILABLE'
+  | 'CONFLICT'
   | 'MALFORMED_FRAME'
   | 'UNSUPPORTED_VERSION'
   | 'UNSUPPORTED_COMPRESSION'

@@ -173,9 +173,19 @@ export interface NativeAddon {
     parts: TransferPart[],
     done: (status: number, errno: number) => void,
   ): number
-  /** Gives up a pending transfer; its callback is not called. Call it before the socket's descriptor goes. */
+  /**
+   * Keeps `parts`, and with them the files of their slices, for `transferStart`; nothing is
+   * sent. Returns an id above 0. Errors: BAD_ARGUMENT, CLOSED.
+   */
+  transferHold(parts: TransferPart[]): number
+  /**
+   * As `transferSend` with the parts of a held transfer, which is over when the result is 0 or an
+   * error.
+   */
+  transferStart(id: number, fd: number, done: (status: number, errno: number) => void): number
+  /** Gives up a pending or held transfer; its callback is not called. Unknown ids are ignored. */
   transferCancel(id: number): void
-  /** Pending transfers of this environment, for tests. */
+  /** Pending and held transfers of this environment, for tests. */
   transferPending(): number
 
   /** Takes the lock of a file, making it where missing. Returns a handle. Errors: LOCKED, IO. */

@@ -1,0 +1,47 @@
+/** What a reader must know of the machine to judge a figure. */
+import { readFileSync, statfsSync } from 'node:fs'
+import { arch, cpus, release, totalmem } from 'node:os'
+import { resolve } from 'node:path'
+
+export interface Machine {
+  cpu: string
+  cores: number
+  arch: string
+  kernel: string
+  node: string
+  memoryBytes: number
+}
+
+export function machine(): Machine {
+  const all = cpus()
+  return {
+    cpu: all[0]?.model ?? 'unknown',
+    cores: all.length,
+    arch: arch(),
+    kernel: release(),
+    node: process.version,
+    memoryBytes: totalmem(),
+  }
+}
+
+export interface FileSystem {
+  type: string
+  device: string
+  options: string
+  freeBytes: number
+}
+
+/** The file system that holds a directory: the longest mount point above it. */
+export function fileSystemOf(directory: string): FileSystem {
+  const path = resolve(directory)
+  let best = { point: '', type: 'unknown', device: 'unknown', options: '' }
+  for (const line of readFileSync('/proc/self/mounts', 'utf8').split('\n')) {
+    const [device = '', point = '', type = '', options = ''] = line.split(' ')
+    const above = point === '/' || path === point || path.startsWith(`${point}/`)
+    // Of two mounts on one point the later one is seen.
+    if (above && point.length >= best.point.length) best = { point, type, device, options }
+  }
+  const { bavail, bsize } = statfsSync(path)
+  const { type, device, options } = best
+  return { type, device, options, freeBytes: bavail * bsize }
+}

@@ -1,0 +1,120 @@
+/**
+ * The results of a suite as a table for people and as JSON for programs. The JSON carries the name
+ * and version of its schema; a field is added without a new version, and changed or removed only
+ * with one.
+ */
+import type { ComparisonResult, Side, SizeResult } from './harness.js'
+import type { Machine } from './machine.js'
+import type { Spread } from './statistics.js'
+import type { Suite } from './suite.js'
+
+export const SCHEMA = 'seglog-bench/1'
+
+export interface Report {
+  schema: typeof SCHEMA
+  suite: string
+  question: string
+  /** ISO 8601. */
+  startedAt: string
+  machine: Machine
+  context: string[]
+  rounds: number
+  secondsPerTrial: number
+  contestants: { name: string; note: string }[]
+  comparisons: ComparisonResult[]
+}
+
+/** A size in the largest binary unit that divides it: 100 B, 16 KiB. */
+export function sizeText(bytes: number): string {
+  if (bytes >= 1 << 20 && bytes % (1 << 20) === 0) return `${bytes >> 20} MiB`
+  if (bytes >= 1 << 10 && bytes % (1 << 10) === 0) return `${bytes >> 10} KiB`
+  return `${bytes} B`
+}
+
+/** Three significant digits, and never an exponent. */
+export function digits(value: number): string {
+  if (!Number.isFinite(value)) return '-'
+  const whole = Math.max(1, Math.floor(Math.log10(Math.max(value, 0.001))) + 1)
+  return value.toFixed(value < 1 ? 3 : Math.max(0, 3 - whole))
+}
+
+function spreadText(spread: Spread, unit = 1): string {
+  const [median, min, max] = [spread.median, spread.min, spread.max].map((each) =>
+    digits(each / unit),
+  )
+  return `${median} (${min}..${max})`
+}
+
+function sideCells(side: Side): string[] {
+  const megabytes = (side.bytesPerOperation * 1e3) / side.spread.median
+  return [spreadText(side.spread, 1000), digits(megabytes)]
+}
+
+function row(result: SizeResult): string[] {
+  return [
+    sizeText(result.size),
+    ...sideCells(result.candidate),
+    ...sideCells(result.baseline),
+    spreadText(result.ratio),
+  ]
+}
+
+/** Lines with columns set flush right, the first one flush left. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const columns = Math.max(...rows.map((each) => each.length))
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((each) => each[column]?.length ?? 0)),
+  )
+  return rows.map((each) =>
+    widths
+      .map((width, column) => {
+        const cell = each[column] ?? ''
+        return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function comparisonLines(comparison: ComparisonResult): string[] {
+  const title = `${comparison.candidate}, against ${comparison.baseline}`
+  if (comparison.missing !== undefined) return [title, `  not run: ${comparison.missing}`, '']
+  const head = ['size', 'us/op', 'MB/s', 'baseline us/op', 'MB/s', 'times faster']
+  const lines = table([head, ...comparison.sizes.map(row)])
+  return [title, ...lines.map((line) => `  ${line}`), '']
+}
+
+/**
+ * The report as lines of text. Figures are medians, with the least and the largest trial in
+ * brackets.
+ */
+export function reportLines(report: Report): string[] {
+  const { cpu, cores, arch, kernel, node, memoryBytes } = report.machine
+  return [
+    `${report.suite}: ${report.question}`,
+    `  ${cpu}, ${cores} cores, ${arch}, ${digits(memoryBytes / 2 ** 30)} GiB`,
+    `  Linux ${kernel}, Node ${node}`,
+    ...report.context.map((line) => `  ${line}`),
+    `  ${report.rounds} rounds of trials of ${report.secondsPerTrial} s, each in its own process`,
+    '  figures: median (min..max) over the rounds; ratios are taken within a round',
+    '',
+    ...report.comparisons.flatMap(comparisonLines),
+    ...report.contestants.map(({ name, note }) => `  ${name}: ${note}`),
+    '',
+  ]
+}
+
+export function makeReport(
+  suite: Suite,
+  comparisons: ComparisonResult[],
+  facts: Pick<Report, 'startedAt' | 'machine' | 'context' | 'rounds' | 'secondsPerTrial'>,
+): Report {
+  return {
+    schema: SCHEMA,
+    suite: suite.name,
+    question: suite.question,
+    ...facts,
+    contestants: suite.contestants.map(({ name, note }) => ({ name, note })),
+    comparisons,
+  }
+}

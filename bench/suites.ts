@@ -1,0 +1,8 @@
+/** Every suite by its name on the command line. */
+import { crc } from './crc.js'
+import { log } from './log.js'
+import type { Suite } from './suite.js'
+
+export const suites: ReadonlyMap<string, Suite> = new Map(
+  [crc, log].map((suite) => [suite.name, suite]),
+)

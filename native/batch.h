@@ -1,0 +1,53 @@
+// A record batch of magic 2 in memory: its header, what makes it acceptable, and the stamps of a
+// leader. Pure functions over borrowed bytes; nothing is allocated; any thread.
+//
+// Base offset and leader epoch lie outside the CRC, so that a leader may set them without touching
+// the rest. From a client the records of an uncompressed batch are walked; of a compressed one only
+// the header is checked here, its records are for the layer that can inflate them.
+#ifndef SEGLOG_BATCH_H_
+#define SEGLOG_BATCH_H_
+
+#include "format.h"
+#include "status.h"
+
+namespace seglog {
+
+struct BatchHeader {
+  int64_t base_offset;
+  int32_t batch_length;
+  int32_t leader_epoch;
+  int8_t magic;
+  uint32_t crc;
+  int16_t attributes;
+  int32_t last_offset_delta;
+  int64_t max_timestamp;
+  int64_t producer_id;
+  int32_t base_sequence;
+  int32_t records_count;
+
+  // Bytes of the batch, header included. REQUIRES: CheckStoredHeader was content.
+  uint64_t size() const { return format::kOverheadBytes + static_cast<uint64_t>(batch_length); }
+  int64_t last_offset() const { return base_offset + last_offset_delta; }
+};
+
+// REQUIRES: kHeaderBytes readable bytes.
+BatchHeader ReadHeader(const uint8_t* bytes);
+
+// What any batch in a log must satisfy by its header alone: magic, least length, sane deltas, an
+// offset in range. kBadMagic, kCorrupt or kOffsetTooLarge.
+Status CheckStoredHeader(const BatchHeader& header);
+
+// REQUIRES: header.size() readable bytes.
+bool CrcMatches(const uint8_t* bytes, const BatchHeader& header);
+
+// Exactly one batch as a client may send it. kCorrupt for length and CRC, kBadMagic, kInvalidRecord
+// for what a right CRC does not excuse; then *record is the index of the bad record, or -1 for the
+// header. Changes nothing.
+Status CheckClientBatch(const uint8_t* bytes, size_t length, BatchHeader* header, int32_t* record);
+
+// REQUIRES: CheckClientBatch was content.
+void StampBatch(uint8_t* bytes, int64_t base_offset, int32_t leader_epoch);
+
+} // namespace seglog
+
+#endif // SEGLOG_BATCH_H_

@@ -1,0 +1,83 @@
+/**
+ * Small files that are replaced as a whole: written beside, synced, renamed over the old one, and
+ * the directory synced. After a crash at any point either the old or the new content is there in
+ * full; a `.tmp` file left over is overwritten by the next write. The file's owner lets no two
+ * writes of one path overlap.
+ */
+import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { SeglogError } from './errors.js'
+
+/** No file here is larger when it is sound; a larger one is not read into memory. */
+const sizeBytesMax = 64 * 1024 * 1024
+
+/**
+ * Replaces `path` by `text`, on disk once the promise resolves. Errors: NO_SPACE, TOO_MANY_FILES,
+ * IO.
+ */
+export async function writeAtomically(path: string, text: string): Promise<void> {
+  const tmp = `${path}.tmp`
+  try {
+    await withFile(await open(tmp, 'w'), async (file) => {
+      await file.writeFile(text)
+      await file.sync()
+    })
+    await rename(tmp, path)
+    await syncDirectory(dirname(path))
+  } catch (error) {
+    throw ioError(path, error)
+  }
+}
+
+/** Removes `path` where it is there, durably. Returns whether it was. Errors: IO. */
+export async function removeDurably(path: string): Promise<boolean> {
+  try {
+    await unlink(path)
+    await syncDirectory(dirname(path))
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false
+    throw ioError(path, error)
+  }
+}
+
+/**
+ * The whole content, or undefined where there is no such file. Errors: TOO_LARGE, TOO_MANY_FILES,
+ * IO.
+ */
+export async function readSmall(path: string): Promise<Buffer | undefined> {
+  try {
+    const { size } = await stat(path)
+    if (size > sizeBytesMax) throw new SeglogError('TOO_LARGE', `${path}: ${size} bytes`)
+    return await withFile(await open(path, 'r'), (file) => file.readFile())
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw ioError(path, error)
+  }
+}
+
+/** Makes the entries of a directory durable. */
+export async function syncDirectory(path: string): Promise<void> {
+  await withFile(await open(path, 'r'), (directory) => directory.sync())
+}
+
+async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  try {
+    return await work(file)
+  } finally {
+    await file.close()
+  }
+}
+
+function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
+function ioError(path: string, cause: unknown): SeglogError {
+  if (cause instanceof SeglogError) return cause
+  const codes = { ENOSPC: 'NO_SPACE', EDQUOT: 'NO_SPACE', EMFILE: 'TOO_MANY_FILES' } as const
+  const code = codes[errorCode(cause) as keyof typeof codes] ?? 'IO'
+  const errno = cause instanceof Error && 'errno' in cause ? Math.abs(Number(cause.errno)) : 0
+  const text = cause instanceof Error ? cause.message : String(cause)
+  return new SeglogError(code, `${path}: ${text}`, { cause, ...(errno ? { errno } : {}) })
+}

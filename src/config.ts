@@ -1,0 +1,219 @@
+/**
+ * Reads configurations of a broker and of a topic against the table in `config-keys.ts`, and
+ * describes that table. Keys and values are text, as in server.properties. A value that is not
+ * allowed is refused and nothing is corrected silently; a key that nobody knows is named in a
+ * warning, since Kafka's files carry keys of plugins. Immutable once read. A leaf; touches no file.
+ */
+import { brokerKeys, type Endpoint, parseEndpoint, topicKeys } from './config-keys.js'
+import type { Alias, Key } from './config-types.js'
+import { SeglogError } from './errors.js'
+
+export type BrokerKey = keyof typeof brokerKeys
+export type TopicKey = keyof typeof topicKeys
+export type BrokerValue<K extends BrokerKey> =
+  (typeof brokerKeys)[K] extends Key<infer T> ? T : never
+export type TopicValue<K extends TopicKey> = BrokerValue<(typeof topicKeys)[K]>
+
+/** One key as DescribeConfigs shows it. */
+export interface ConfigEntry {
+  name: string
+  text: string
+  source: 'default' | 'broker' | 'topic'
+  key: Key<unknown>
+}
+
+interface Setting {
+  text: string
+  value: unknown
+  given: boolean
+}
+
+const brokerTable = new Map<string, Key<unknown>>(Object.entries(brokerKeys))
+const topicTable = new Map<string, BrokerKey>(Object.entries(topicKeys))
+
+export class BrokerConfig {
+  readonly #settings: ReadonlyMap<string, Setting>
+
+  private constructor(settings: ReadonlyMap<string, Setting>) {
+    this.#settings = settings
+  }
+
+  /**
+   * Reads what a file and overrides gave. `warn` takes a line for each key that is unknown,
+   * deprecated, given twice under different names, or without effect. Errors: INVALID_CONFIG, with
+   * key, value and allowed range.
+   */
+  static parse(given: Readonly<Record<string, string>>, warn: (line: string) => void) {
+    const unread = new Map(Object.entries(given))
+    joinHostAndPort(unread, warn)
+    const settings = new Map<string, Setting>()
+    for (const [name, key] of brokerTable) settings.set(name, take(name, key, unread, warn))
+    for (const name of unread.keys()) warn(`configuration key ${name} is not known and is ignored`)
+    const config = new BrokerConfig(settings)
+    checkTogether(config)
+    return config
+  }
+
+  get<K extends BrokerKey>(key: K): BrokerValue<K> {
+    // The table gave this value under this key.
+    return this.#settings.get(key)?.value as BrokerValue<K>
+  }
+
+  /** The value as it was given, or the default's text. */
+  text(key: BrokerKey): string {
+    return this.#settings.get(key)?.text ?? ''
+  }
+
+  /** Whether the value was given rather than taken from the defaults. */
+  isGiven(key: BrokerKey): boolean {
+    return this.#settings.get(key)?.given ?? false
+  }
+
+  get listeners(): Endpoint[] {
+    return endpoints(this.get('listeners'))
+  }
+
+  /**
+   * What clients are told, one for each listener, in their order. Port 0 stands for the port that
+   * the listener of that name got; an empty host for a name of this machine.
+   */
+  get advertisedListeners(): Endpoint[] {
+    const advertised = endpoints(this.get('advertised.listeners'))
+    return this.listeners.map(
+      (listener) => advertised.find(({ name }) => name === listener.name) ?? listener,
+    )
+  }
+
+  entries(): ConfigEntry[] {
+    return [...brokerTable].map(([name, key]) => {
+      const { text = '', given = false } = this.#settings.get(name) ?? {}
+      return { name, text, source: given ? 'broker' : 'default', key }
+    })
+  }
+}
+
+/** The configuration of one topic: its own values above those of the broker. */
+export class TopicConfig {
+  readonly #own: ReadonlyMap<string, Setting>
+  readonly #broker: BrokerConfig
+
+  private constructor(own: ReadonlyMap<string, Setting>, broker: BrokerConfig) {
+    this.#own = own
+    this.#broker = broker
+  }
+
+  /** Errors: INVALID_CONFIG, also for a key that no topic has. */
+  static parse(given: Readonly<Record<string, string>>, broker: BrokerConfig) {
+    const own = new Map<string, Setting>()
+    for (const [name, text] of Object.entries(given)) {
+      const brokerKey = topicTable.get(name)
+      if (brokerKey === undefined) {
+        throw new SeglogError('INVALID_CONFIG', `configuration key ${name} is not one of a topic`)
+      }
+      own.set(name, setting(name, brokerKeys[brokerKey], text, true))
+    }
+    return new TopicConfig(own, broker)
+  }
+
+  get<K extends TopicKey>(key: K): TopicValue<K> {
+    const own = this.#own.get(key)
+    // The key of the broker that stands for this one in the table has the same type.
+    return (own === undefined ? this.#broker.get(topicKeys[key]) : own.value) as TopicValue<K>
+  }
+
+  entries(): ConfigEntry[] {
+    return [...topicTable].map(([name, brokerKey]) => {
+      const own = this.#own.get(name)
+      const inherited = this.#broker.isGiven(brokerKey) ? 'broker' : 'default'
+      return {
+        name,
+        text: own?.text ?? this.#broker.text(brokerKey),
+        source: own === undefined ? inherited : 'topic',
+        key: brokerKeys[brokerKey],
+      }
+    })
+  }
+}
+
+/** Takes a key's value under its own name or the first of its aliases that was given. */
+function take(
+  name: string,
+  key: Key<unknown>,
+  unread: Map<string, string>,
+  warn: (line: string) => void,
+): Setting {
+  let found: { alias: Alias; text: string } | undefined
+  for (const alias of [{ name }, ...key.aliases]) {
+    const text = unread.get(alias.name)
+    if (text === undefined) continue
+    unread.delete(alias.name)
+    if (found !== undefined) {
+      warn(`configuration key ${alias.name} is ignored, ${found.alias.name} is given too`)
+      continue
+    }
+    found = { alias, text }
+  }
+  if (found === undefined) return setting(name, key, key.defaultText, false)
+  if (key.effect !== 'yes') warn(`configuration key ${found.alias.name} has no effect here`)
+  const { alias, text } = found
+  if (alias.factor === undefined) return setting(alias.name, key, text, true)
+  // Below 0 means "never" in every unit.
+  const whole = /^[+-]?\d{1,10}$/.test(text.trim()) ? Number(text) : undefined
+  if (whole === undefined) throw invalid(alias.name, text, 'a whole number')
+  return setting(alias.name, key, String(whole < 0 ? whole : whole * alias.factor), true)
+}
+
+function setting(name: string, key: Key<unknown>, written: string, given: boolean): Setting {
+  const text = written.trim()
+  const value = key.read(text)
+  if (value === undefined) throw invalid(name, text, key.range)
+  return { text, value, given }
+}
+
+/** Kafka 0.8 names a single listener by host.name and port. */
+function joinHostAndPort(unread: Map<string, string>, warn: (line: string) => void) {
+  for (const [list, hostKey, portKey] of [
+    ['listeners', 'host.name', 'port'],
+    ['advertised.listeners', 'advertised.host.name', 'advertised.port'],
+  ] as const) {
+    const host = unread.get(hostKey)
+    const port = unread.get(portKey)
+    if (host === undefined && port === undefined) continue
+    unread.delete(hostKey)
+    unread.delete(portKey)
+    warn(`configuration keys ${hostKey} and ${portKey} are deprecated, use ${list}`)
+    if (unread.has(list)) continue
+    const bracketed = host?.includes(':') ? `[${host}]` : host
+    unread.set(list, `PLAINTEXT://${bracketed ?? '127.0.0.1'}:${port ?? '9092'}`)
+  }
+}
+
+/** What no single key can tell. */
+function checkTogether(config: BrokerConfig) {
+  const names = config.listeners.map(({ name }) => name)
+  if (new Set(names).size !== names.length) {
+    throw invalid('listeners', config.text('listeners'), 'a different name for each listener')
+  }
+  const mapped = config.get('listener.security.protocol.map').map((entry) => entry.split(':')[0])
+  const unmapped = names.find((name) => !mapped.some((known) => known?.toUpperCase() === name))
+  if (unmapped !== undefined) {
+    throw invalid('listeners', config.text('listeners'), `names of ${mapped.join(', ')}`)
+  }
+  for (const { name, host } of endpoints(config.get('advertised.listeners'))) {
+    if (!names.includes(name) || host === '' || host === '0.0.0.0' || host === '::') {
+      const text = config.text('advertised.listeners')
+      throw invalid('advertised.listeners', text, 'names of listeners with an address to reach')
+    }
+  }
+  const shortest = config.get('group.min.session.timeout.ms')
+  if (config.get('group.max.session.timeout.ms') < shortest) {
+    const text = config.text('group.max.session.timeout.ms')
+    throw invalid('group.max.session.timeout.ms', text, `${shortest} or more`)
+  }
+}
+
+const endpoints = (texts: readonly string[]) =>
+  texts.map(parseEndpoint).filter((endpoint) => endpoint !== undefined)
+
+const invalid = (name: string, text: string, range: string) =>
+  new SeglogError('INVALID_CONFIG', `${name}=${text} is not allowed; allowed is: ${range}`)

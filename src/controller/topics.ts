@@ -1,0 +1,195 @@
+/**
+ * The controller's part in topics: checks a wish to make one, decides its id and replicas, writes it to the
+ * coordination tree, and has the brokers serve it. A topic exists when its znode does; it is served before the
+ * creation is answered, so that the first produce finds its leader.
+ *
+ * Creations run one after the other, which makes two clients that create the same topic at once safe.
+ */
+import { type BrokerConfig, TopicConfig } from '../config.js'
+import type { Coordination } from '../coordination/coordination.js'
+import {
+  type TopicAssignment,
+  topicConfigZNode,
+  topicsPath,
+  topicZNode,
+} from '../coordination/znodes.js'
+import type { Env } from '../env.js'
+import { KafkaError, ProtocolError, SeglogError } from '../errors.js'
+import type { Replicas } from '../replication/replicas.js'
+import { assignReplicas } from './assignment.js'
+import { collidingTopic, topicNameFault } from './topic-names.js'
+
+export interface TopicWish {
+  name: string
+  /** -1 takes the broker's default. */
+  partitionCount: number
+  /** -1 takes the broker's default. */
+  replicationFactor: number
+  /** Replica ids by partition, instead of the two counts. */
+  assignment?: number[][]
+  configs?: Record<string, string>
+}
+
+/** Partitions of one topic at most: each is a folder with open files. */
+const MAX_PARTITIONS = 10_000
+
+export class Topics {
+  readonly #coordination: Coordination
+  readonly #replicas: Replicas
+  readonly #env: Env
+  readonly #brokerId: number
+  readonly #config: BrokerConfig
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(coordination: Coordination, replicas: Replicas, env: Env, config: BrokerConfig) {
+    this.#coordination = coordination
+    this.#replicas = replicas
+    this.#env = env
+    this.#brokerId = config.get('broker.id')
+    this.#config = config
+  }
+
+  /** Serves every topic of the tree, and adopts those found on disk alone. For the start of a broker. */
+  async load(
+    found: Map<string, { topicId: string | undefined; partitions: number }>,
+  ): Promise<void> {
+    const names = new Set([...(await this.#coordination.children(topicsPath)), ...found.keys()])
+    for (const name of names) {
+      const znode = await this.#coordination.get(topicZNode.path(name))
+      const onDisk = found.get(name)
+      const assignment = znode
+        ? topicZNode.decode(znode.data, name)
+        : {
+            topicId: onDisk?.topicId,
+            partitions: assignReplicas([this.#brokerId], onDisk?.partitions ?? 1, 1, 0),
+          }
+      const topicId = assignment.topicId ?? onDisk?.topicId ?? this.#newTopicId()
+      const complete = { topicId, partitions: assignment.partitions }
+      if (!znode)
+        await this.#coordination.create(topicZNode.path(name), topicZNode.encode(complete))
+      const config = TopicConfig.parse(await this.#storedConfig(name), this.#config)
+      await this.#replicas.serve(name, topicId, assignment.partitions.length, config)
+    }
+  }
+
+  /**
+   * Makes a topic, or with `validateOnly` only says whether it could be made. Rejects with a `ProtocolError`:
+   * INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR,
+   * INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG.
+   */
+  create(wish: TopicWish, validateOnly = false): Promise<TopicAssignment & { topicId: string }> {
+    const creation = this.#queue.then(() => this.#create(wish, validateOnly))
+    this.#queue = creation.catch(() => {})
+    return creation
+  }
+
+  async #create(wish: TopicWish, validateOnly: boolean) {
+    const { name } = wish
+    const fault = topicNameFault(name)
+    if (fault) throw new ProtocolError(KafkaError.INVALID_TOPIC_EXCEPTION, fault)
+    if (this.#replicas.topic(name)) {
+      throw new ProtocolError(KafkaError.TOPIC_ALREADY_EXISTS, `Topic '${name}' already exists.`)
+    }
+    const other = collidingTopic(name, this.#topicNames())
+    if (other) {
+      const text = `Topic '${name}' collides with existing topic: ${other}`
+      throw new ProtocolError(KafkaError.INVALID_TOPIC_EXCEPTION, text)
+    }
+    const assignment = { topicId: this.#newTopicId(), partitions: this.#decide(wish) }
+    const config = this.#parseConfig(wish.configs ?? {})
+    if (validateOnly) return assignment
+    await this.#write(name, assignment, wish.configs ?? {})
+    await this.#replicas.serve(name, assignment.topicId, assignment.partitions.length, config)
+    return assignment
+  }
+
+  /**
+   * Removes a topic, its records with it. Rejects with a `ProtocolError` UNKNOWN_TOPIC_OR_PARTITION. The znode goes
+   * first, so that a crash in between leaves folders without a topic rather than a topic without folders.
+   */
+  delete(name: string): Promise<void> {
+    const deletion = this.#queue.then(() => this.#delete(name))
+    this.#queue = deletion.catch(() => {})
+    return deletion
+  }
+
+  async #delete(name: string): Promise<void> {
+    if (!this.#replicas.topic(name)) throw new ProtocolError(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    for (const path of [topicZNode.path(name), topicConfigZNode.path(name)]) {
+      const znode = await this.#coordination.get(path)
+      if (znode) await this.#coordination.delete(path, znode.version)
+    }
+    await this.#replicas.remove(name)
+  }
+
+  async #storedConfig(name: string): Promise<Record<string, string>> {
+    const znode = await this.#coordination.get(topicConfigZNode.path(name))
+    return znode ? topicConfigZNode.decode(znode.data, name) : {}
+  }
+
+  #parseConfig(configs: Record<string, string>): TopicConfig {
+    try {
+      return TopicConfig.parse(configs, this.#config)
+    } catch (error) {
+      if (!(error instanceof SeglogError)) throw error
+      throw new ProtocolError(KafkaError.INVALID_CONFIG, error.message)
+    }
+  }
+
+  async #write(name: string, assignment: TopicAssignment, configs: Record<string, string>) {
+    try {
+      if (Object.keys(configs).length > 0) {
+        const path = topicConfigZNode.path(name)
+        const stale = await this.#coordination.get(path)
+        if (stale) await this.#coordination.delete(path, stale.version)
+        await this.#coordination.create(path, topicConfigZNode.encode(configs))
+      }
+      await this.#coordination.create(topicZNode.path(name), topicZNode.encode(assignment))
+    } catch (error) {
+      if (error instanceof SeglogError && error.code === 'EXISTS') {
+        throw new ProtocolError(KafkaError.TOPIC_ALREADY_EXISTS, `Topic '${name}' already exists.`)
+      }
+      throw error
+    }
+  }
+
+  #decide(wish: TopicWish): number[][] {
+    const partitionCount =
+      wish.partitionCount === -1 ? this.#config.get('num.partitions') : wish.partitionCount
+    const factor =
+      wish.replicationFactor === -1
+        ? this.#config.get('default.replication.factor')
+        : wish.replicationFactor
+    if (wish.assignment && wish.assignment.length > 0) return this.#checkAssignment(wish.assignment)
+    if (partitionCount < 1 || partitionCount > MAX_PARTITIONS) {
+      const text = `Number of partitions must be from 1 to ${MAX_PARTITIONS}.`
+      throw new ProtocolError(KafkaError.INVALID_PARTITIONS, text)
+    }
+    if (factor < 1) {
+      const text = 'Replication factor must be larger than 0.'
+      throw new ProtocolError(KafkaError.INVALID_REPLICATION_FACTOR, text)
+    }
+    if (factor > 1) {
+      const text = `Unable to replicate the partition ${factor} time(s): only 1 broker is registered.`
+      throw new ProtocolError(KafkaError.INVALID_REPLICATION_FACTOR, text)
+    }
+    return assignReplicas([this.#brokerId], partitionCount, factor, 0)
+  }
+
+  #checkAssignment(assignment: number[][]): number[][] {
+    const known = (replicas: number[]) => replicas.length === 1 && replicas[0] === this.#brokerId
+    if (!assignment.every(known) || assignment.length > MAX_PARTITIONS) {
+      const text = `A manual assignment may name broker ${this.#brokerId} only, once per partition.`
+      throw new ProtocolError(KafkaError.INVALID_REPLICA_ASSIGNMENT, text)
+    }
+    return assignment
+  }
+
+  *#topicNames() {
+    for (const { topic } of this.#replicas.topics()) yield topic
+  }
+
+  #newTopicId(): string {
+    return this.#env.random.bytes(16).toString('base64url')
+  }
+}

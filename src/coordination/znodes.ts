@@ -1,0 +1,103 @@
+/**
+ * Each znode that seglog reads or writes: its path, and how its JSON is made and read. The formats are those of
+ * Apache Kafka 0.8.2 to 3.x, so that its tools find what they know.
+ */
+import { SeglogError } from '../errors.js'
+
+/** `/brokers/topics/[topic]`: replica ids of each partition, the first one preferred as leader. */
+export interface TopicAssignment {
+  /** Base64url, 22 characters; absent in trees from before Kafka 2.8. */
+  topicId: string | undefined
+  /** Replica ids by partition. */
+  partitions: number[][]
+}
+
+export const topicsPath = '/brokers/topics'
+
+export const topicZNode = {
+  path: (topic: string) => `${topicsPath}/${topic}`,
+
+  encode({ topicId, partitions }: TopicAssignment): Buffer {
+    const byIndex = Object.fromEntries(partitions.map((replicas, i) => [String(i), replicas]))
+    return json({
+      removing_replicas: {},
+      partitions: byIndex,
+      ...(topicId === undefined ? {} : { topic_id: topicId }),
+      adding_replicas: {},
+      version: topicId === undefined ? 2 : 3,
+    })
+  },
+
+  decode(data: Buffer, topic: string): TopicAssignment {
+    const value = parse<{ partitions: Record<string, number[]>; topic_id?: string }>(data, topic)
+    const indexes = Object.keys(value.partitions).map(Number)
+    const partitions = Array.from(indexes, (_, i) => value.partitions[String(i)])
+    if (!partitions.every(Array.isArray)) {
+      throw new SeglogError(
+        'CORRUPT',
+        `${topicZNode.path(topic)}: partitions are not numbered from 0`,
+      )
+    }
+    return { topicId: value.topic_id, partitions: partitions as number[][] }
+  },
+}
+
+/** `/config/topics/[topic]`: overrides of the broker's defaults. */
+export const topicConfigZNode = {
+  path: (topic: string) => `/config/topics/${topic}`,
+  encode: (config: Record<string, string>): Buffer => json({ version: 1, config }),
+  decode: (data: Buffer, topic: string): Record<string, string> =>
+    parse<{ config: Record<string, string> }>(data, topic).config,
+}
+
+/** `/brokers/ids/[id]`, ephemeral: where a broker listens. */
+export const brokerZNode = {
+  path: (id: number) => `/brokers/ids/${id}`,
+  encode(host: string, port: number, nowMs: number): Buffer {
+    return json({
+      features: {},
+      listener_security_protocol_map: { PLAINTEXT: 'PLAINTEXT' },
+      endpoints: [`PLAINTEXT://${host}:${port}`],
+      jmx_port: -1,
+      port,
+      host,
+      version: 5,
+      timestamp: String(nowMs),
+    })
+  },
+}
+
+/** `/latest_producer_id_block`: the block of producer ids that was given out last. */
+export const producerIdBlockZNode = {
+  path: '/latest_producer_id_block',
+  blockSize: 1000,
+
+  encode(brokerId: number, start: number): Buffer {
+    const end = start + producerIdBlockZNode.blockSize - 1
+    return json({
+      version: 1,
+      broker: brokerId,
+      block_start: String(start),
+      block_end: String(end),
+    })
+  },
+
+  /** The last id of the block. */
+  decode(data: Buffer): number {
+    const end = Number(parse<{ block_end: string }>(data, 'producer ids').block_end)
+    if (!Number.isSafeInteger(end)) throw new SeglogError('CORRUPT', 'producer id block')
+    return end
+  },
+}
+
+function json(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value), 'utf8')
+}
+
+function parse<T>(data: Buffer, what: string): T {
+  try {
+    return JSON.parse(data.toString('utf8')) as T
+  } catch (cause) {
+    throw new SeglogError('CORRUPT', `the znode of ${what} is not JSON`, { cause })
+  }
+}

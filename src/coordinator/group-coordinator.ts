@@ -1,0 +1,307 @@
+/**
+ * The coordinator of consumer groups: the classic group protocol (KIP-62 and on) without its
+ * encoding. Owns all groups of this broker. Requests are decided in the turn in which they come;
+ * only JoinGroup, SyncGroup and commits may be answered later. Clock, timers and randomness come
+ * from `Env`.
+ *
+ * Groups and their members live in memory, and so do the offsets with `MemoryOffsetStore`: after a
+ * restart members join anew, and **committed offsets are gone in this cut**. Who may ask for which
+ * group, and which topics exist, is left to the handlers.
+ *
+ * Bounded: members of a group (group.max.size), ids given out and not used, groups, text beside an
+ * offset (offset.metadata.max.bytes), offsets (the store). A group without members and offsets is
+ * dropped.
+ */
+import type { BrokerConfig } from '../config.js'
+import type { Env, Timer } from '../env.js'
+import { KafkaError, type KafkaErrorCode } from '../errors.js'
+import { Group } from './group.js'
+import { Join, memberError } from './join.js'
+import { joinError, type Member, Parked, syncError } from './member.js'
+import type { OffsetStore } from './offset-store.js'
+import { commitError, expiredOffsets, fetchOffsets, refuseCommit, storeCommit } from './offsets.js'
+import { Rebalance } from './rebalance.js'
+import type * as Types from './types.js'
+
+/** Above that only clients that invent names would go. */
+const groupsMax = 100_000
+/** The longest time that a timer can be set for. */
+const timerMaxMs = 2147483647
+
+export class GroupCoordinator {
+  readonly #env: Env
+  readonly #config: BrokerConfig
+  readonly #offsets: OffsetStore
+  readonly #rebalance: Rebalance
+  readonly #join: Join
+  readonly #groups = new Map<string, Group>()
+  #sweepTimer: Timer | undefined
+  #closed = false
+
+  constructor(env: Env, config: BrokerConfig, offsets: OffsetStore) {
+    this.#env = env
+    this.#config = config
+    this.#offsets = offsets
+    this.#rebalance = new Rebalance(env, config.get('group.initial.rebalance.delay.ms'))
+    this.#join = new Join(env, this.#rebalance, config.get('group.max.size'))
+    this.#scheduleSweep()
+  }
+
+  /** Answers when everybody has joined, or when the rebalance timeout is over. */
+  async joinGroup(request: Types.JoinGroupRequest): Promise<Types.JoinGroupResponse> {
+    const { groupId, memberId, sessionTimeoutMs } = request
+    const refused = this.#refuse(groupId)
+    if (refused !== KafkaError.NONE) return joinError(memberId, refused)
+    if (
+      sessionTimeoutMs < this.#config.get('group.min.session.timeout.ms') ||
+      sessionTimeoutMs > this.#config.get('group.max.session.timeout.ms')
+    ) {
+      return joinError(memberId, KafkaError.INVALID_SESSION_TIMEOUT)
+    }
+    const known = this.#groups.get(groupId)
+    if ((known === undefined && memberId !== '') || request.signal?.aborted) {
+      return joinError(memberId, KafkaError.UNKNOWN_MEMBER_ID)
+    }
+    const group = known ?? new Group(groupId, this.#env.now())
+    if (known === undefined) {
+      if (!group.supports(request.protocolType, request.protocols)) {
+        return joinError(memberId, KafkaError.INCONSISTENT_GROUP_PROTOCOL)
+      }
+      if (!this.#adopt(group)) return joinError(memberId, KafkaError.COORDINATOR_NOT_AVAILABLE)
+    }
+    return this.#join.join(group, request)
+  }
+
+  /** Answers when the leader has sent the assignment. */
+  async syncGroup(request: Types.SyncGroupRequest): Promise<Types.SyncGroupResponse> {
+    const { groupId, memberId, groupInstanceId, generationId, protocolType, protocolName } = request
+    const refused = this.#refuse(groupId)
+    if (refused !== KafkaError.NONE) return syncError(refused)
+    const { group, member, error } = this.#find(groupId, memberId, groupInstanceId, generationId)
+    if (group === undefined || member === undefined) return syncError(error)
+    if (
+      (protocolType !== null && protocolType !== group.protocolType) ||
+      (protocolName !== null && protocolName !== group.protocolName)
+    ) {
+      return syncError(KafkaError.INCONSISTENT_GROUP_PROTOCOL)
+    }
+    if (group.state === 'PreparingRebalance') return syncError(KafkaError.REBALANCE_IN_PROGRESS)
+    if (group.state === 'Stable') {
+      this.#rebalance.synced(group, memberId)
+      this.#rebalance.touch(group, member)
+      const { assignment } = member
+      const { protocolType, protocolName } = group
+      return { errorCode: KafkaError.NONE, protocolType, protocolName, assignment }
+    }
+    const answer = this.#parkSync(group, member, request.signal)
+    this.#rebalance.synced(group, memberId)
+    if (memberId === group.leaderId) this.#rebalance.assign(group, request.assignments)
+    return answer
+  }
+
+  /** A sign of life. REBALANCE_IN_PROGRESS asks the member to join again. */
+  async heartbeat(request: Types.HeartbeatRequest): Promise<{ errorCode: KafkaErrorCode }> {
+    const { groupId, memberId, groupInstanceId, generationId } = request
+    const refused = this.#refuse(groupId)
+    if (refused !== KafkaError.NONE) return { errorCode: refused }
+    const { group, member, error } = this.#find(groupId, memberId, groupInstanceId, generationId)
+    if (group === undefined || member === undefined) return { errorCode: error }
+    this.#rebalance.touch(group, member)
+    const rebalancing = group.state === 'PreparingRebalance'
+    return { errorCode: rebalancing ? KafkaError.REBALANCE_IN_PROGRESS : KafkaError.NONE }
+  }
+
+  async leaveGroup(request: Types.LeaveGroupRequest): Promise<Types.LeaveGroupResponse> {
+    const errorCode = this.#refuse(request.groupId)
+    if (errorCode !== KafkaError.NONE) return { errorCode, members: [] }
+    const group = this.#groups.get(request.groupId)
+    return {
+      errorCode,
+      members: request.members.map(({ memberId, groupInstanceId }) => ({
+        memberId,
+        groupInstanceId,
+        errorCode:
+          group === undefined
+            ? KafkaError.UNKNOWN_MEMBER_ID
+            : this.#leave(group, memberId, groupInstanceId),
+      })),
+    }
+  }
+
+  async commitOffsets(request: Types.OffsetCommitRequest): Promise<Types.OffsetCommitResponse> {
+    const { groupId, generationId } = request
+    if (this.#closed) return refuseCommit(request, KafkaError.COORDINATOR_NOT_AVAILABLE)
+    const known = this.#groups.get(groupId)
+    if (known === undefined && generationId >= 0) {
+      return refuseCommit(request, KafkaError.GROUP_ID_NOT_FOUND)
+    }
+    const group = known ?? new Group(groupId, this.#env.now())
+    const error = commitError(group, request)
+    if (error !== KafkaError.NONE) return refuseCommit(request, error)
+    if (known === undefined && !this.#adopt(group)) {
+      return refuseCommit(request, KafkaError.COORDINATOR_NOT_AVAILABLE)
+    }
+    const member = group.members.get(request.memberId)
+    if (member !== undefined) this.#rebalance.touch(group, member)
+    const metadataMax = this.#config.get('offset.metadata.max.bytes')
+    return storeCommit(this.#env, this.#offsets, request, metadataMax)
+  }
+
+  async fetchOffsets(request: Types.OffsetFetchRequest): Promise<Types.OffsetFetchResponse> {
+    if (this.#closed) return { errorCode: KafkaError.COORDINATOR_NOT_AVAILABLE, topics: [] }
+    return fetchOffsets(this.#offsets, request)
+  }
+
+  describeGroup(groupId: string): Types.DescribedGroup {
+    const refused = this.#refuse(groupId)
+    const group = this.#groups.get(groupId)
+    if (refused === KafkaError.NONE && group !== undefined) return group.describe()
+    return {
+      errorCode: refused === KafkaError.NONE ? KafkaError.GROUP_ID_NOT_FOUND : refused,
+      groupId,
+      groupState: refused === KafkaError.NONE ? 'Dead' : '',
+      protocolType: '',
+      protocolData: '',
+      members: [],
+    }
+  }
+
+  listGroups({ statesFilter, typesFilter }: Types.ListGroupsRequest): Types.ListGroupsResponse {
+    if (this.#closed) return { errorCode: KafkaError.COORDINATOR_NOT_AVAILABLE, groups: [] }
+    const wanted = (filter: readonly string[], value: string) =>
+      filter.length === 0 || filter.some((text) => text.toLowerCase() === value.toLowerCase())
+    const groups: Types.ListGroupsResponse['groups'] = []
+    for (const { id, protocolType, state } of this.#groups.values()) {
+      if (!wanted(statesFilter, state) || !wanted(typesFilter, 'classic')) continue
+      groups.push({
+        groupId: id,
+        protocolType: protocolType ?? '',
+        groupState: state,
+        groupType: 'classic',
+      })
+    }
+    return { errorCode: KafkaError.NONE, groups }
+  }
+
+  /** Deletes a group without members, and its offsets. */
+  async deleteGroup(groupId: string): Promise<KafkaErrorCode> {
+    const refused = this.#refuse(groupId)
+    if (refused !== KafkaError.NONE) return refused
+    const group = this.#groups.get(groupId)
+    if (group === undefined) return KafkaError.GROUP_ID_NOT_FOUND
+    if (group.state !== 'Empty') return KafkaError.NON_EMPTY_GROUP
+    this.#bury(group)
+    await this.#offsets.removeGroup(groupId)
+    return KafkaError.NONE
+  }
+
+  /** Forgets the offsets of topics that were deleted, in every group. */
+  async dropTopics(topics: readonly string[]): Promise<void> {
+    const names = new Set(topics)
+    for (const { id } of this.#groups.values()) {
+      const gone = [...this.#offsets.all(id)].filter(({ topic }) => names.has(topic))
+      if (gone.length > 0) await this.#offsets.remove(id, gone)
+    }
+  }
+
+  /**
+   * Answers what is parked with NOT_COORDINATOR and ends all timers. Later requests are refused.
+   */
+  close(): void {
+    this.#closed = true
+    this.#sweepTimer?.cancel()
+    for (const group of this.#groups.values()) this.#bury(group)
+  }
+
+  #refuse(groupId: string): KafkaErrorCode {
+    if (groupId === '') return KafkaError.INVALID_GROUP_ID
+    return this.#closed ? KafkaError.COORDINATOR_NOT_AVAILABLE : KafkaError.NONE
+  }
+
+  /** Keeps a group that is new. False where there is no room. */
+  #adopt(group: Group): boolean {
+    if (this.#groups.size >= groupsMax) return false
+    this.#groups.set(group.id, group)
+    return true
+  }
+
+  /** The member that a request with a generation comes from, or why it is refused. */
+  #find(
+    groupId: string,
+    memberId: string,
+    groupInstanceId: string | null,
+    generationId: number,
+  ): { group?: Group; member?: Member; error: KafkaErrorCode } {
+    const group = this.#groups.get(groupId)
+    if (group === undefined) return { error: KafkaError.UNKNOWN_MEMBER_ID }
+    const error = memberError(group, memberId, groupInstanceId)
+    const member = group.members.get(memberId)
+    if (error !== KafkaError.NONE || member === undefined) return { error }
+    if (generationId !== group.generationId) return { error: KafkaError.ILLEGAL_GENERATION }
+    return { group, member, error }
+  }
+
+  #parkSync(group: Group, member: Member, signal: AbortSignal | undefined) {
+    group.answerSync(member, syncError(KafkaError.REBALANCE_IN_PROGRESS))
+    const parked = new Parked<Types.SyncGroupResponse>(signal, (aborted) => {
+      if (member.sync !== aborted) return
+      group.answerSync(member, syncError(KafkaError.REBALANCE_IN_PROGRESS))
+      this.#rebalance.touch(group, member)
+    })
+    member.sync = parked
+    return parked.promise
+  }
+
+  #leave(group: Group, memberId: string, groupInstanceId: string | null): KafkaErrorCode {
+    let leaving = memberId
+    if (memberId === '') {
+      const current = groupInstanceId === null ? undefined : group.staticMemberId(groupInstanceId)
+      if (current === undefined) return KafkaError.UNKNOWN_MEMBER_ID
+      leaving = current
+    } else if (!group.pending.has(memberId)) {
+      const error = memberError(group, memberId, groupInstanceId)
+      if (error !== KafkaError.NONE) return error
+    }
+    this.#rebalance.remove(group, leaving)
+    return KafkaError.NONE
+  }
+
+  /** Ends a group: nothing of it is parked or timed any more. */
+  #bury(group: Group) {
+    this.#groups.delete(group.id)
+    group.transitionTo('Dead', this.#env.now())
+    group.phaseTimer?.cancel()
+    for (const member of group.members.values()) {
+      member.session?.cancel()
+      group.answerJoin(member, joinError(member.id, KafkaError.NOT_COORDINATOR))
+      group.answerSync(member, syncError(KafkaError.NOT_COORDINATOR))
+    }
+    for (const memberId of [...group.pending.keys()]) group.removePending(memberId)
+  }
+
+  #scheduleSweep() {
+    const intervalMs = this.#config.get('offsets.retention.check.interval.ms')
+    this.#sweepTimer = this.#env.after(Math.min(intervalMs, timerMaxMs), () => {
+      void this.#sweep().then(() => {
+        if (!this.#closed) this.#scheduleSweep()
+      })
+    })
+  }
+
+  /** Drops offsets that have expired, and groups that are left without members and offsets. */
+  async #sweep() {
+    const retentionMs = this.#config.get('offsets.retention.minutes') * 60_000
+    for (const group of [...this.#groups.values()]) {
+      if (group.state !== 'Empty') continue
+      const expired = expiredOffsets(group, this.#offsets, this.#env.now(), retentionMs)
+      try {
+        if (expired.length > 0) await this.#offsets.remove(group.id, expired)
+      } catch {
+        // The store reports its own failures; the next sweep tries again.
+        continue
+      }
+      const idle = group.state === 'Empty' && group.pending.size === 0
+      if (idle && !this.#offsets.has(group.id)) this.#bury(group)
+    }
+  }
+}

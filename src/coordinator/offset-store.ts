@@ -1,0 +1,90 @@
+/**
+ * Where committed offsets live. This cut knows memory alone: **committed offsets do not survive a
+ * restart of the broker.** The interface is such that a store on the topic __consumer_offsets can
+ * take its place: a commit is acknowledged by a promise, and what it changes is seen by reads only
+ * then.
+ */
+import { KafkaError, type KafkaErrorCode } from '../errors.js'
+
+export interface CommittedOffset {
+  topic: string
+  partition: number
+  offset: number
+  /** -1: not known. */
+  leaderEpoch: number
+  metadata: string
+  /** ms since 1970. */
+  commitTimestamp: number
+  /** ms since 1970 where the client named a retention time of its own. */
+  expireTimestamp?: number
+}
+
+export interface OffsetStore {
+  /** Stores all of them or none; the error is that of each. */
+  commit(groupId: string, offsets: readonly CommittedOffset[]): Promise<KafkaErrorCode>
+  get(groupId: string, topic: string, partition: number): CommittedOffset | undefined
+  /** All offsets of a group, grouped by topic. Do not change the store meanwhile. */
+  all(groupId: string): Iterable<CommittedOffset>
+  has(groupId: string): boolean
+  remove(groupId: string, offsets: readonly CommittedOffset[]): Promise<void>
+  removeGroup(groupId: string): Promise<void>
+}
+
+type Partitions = Map<number, CommittedOffset>
+
+export class MemoryOffsetStore implements OffsetStore {
+  readonly #groups = new Map<string, Map<string, Partitions>>()
+  readonly #offsetsMax: number
+  #count = 0
+
+  /** Refuses, above `offsetsMax` partitions of all groups, commits for further ones. */
+  constructor(offsetsMax = 2_000_000) {
+    this.#offsetsMax = offsetsMax
+  }
+
+  async commit(groupId: string, offsets: readonly CommittedOffset[]): Promise<KafkaErrorCode> {
+    const fresh = offsets.filter(({ topic, partition }) => !this.get(groupId, topic, partition))
+    if (this.#count + fresh.length > this.#offsetsMax) return KafkaError.INVALID_COMMIT_OFFSET_SIZE
+    for (const offset of offsets) this.#put(groupId, offset)
+    return KafkaError.NONE
+  }
+
+  get(groupId: string, topic: string, partition: number): CommittedOffset | undefined {
+    return this.#groups.get(groupId)?.get(topic)?.get(partition)
+  }
+
+  *all(groupId: string): Iterable<CommittedOffset> {
+    for (const partitions of this.#groups.get(groupId)?.values() ?? []) yield* partitions.values()
+  }
+
+  has(groupId: string): boolean {
+    return this.#groups.has(groupId)
+  }
+
+  async remove(groupId: string, offsets: readonly CommittedOffset[]): Promise<void> {
+    for (const { topic, partition } of offsets) {
+      const topics = this.#groups.get(groupId)
+      const partitions = topics?.get(topic)
+      if (!partitions?.delete(partition)) continue
+      this.#count--
+      if (partitions.size === 0) topics?.delete(topic)
+      if (topics?.size === 0) this.#groups.delete(groupId)
+    }
+  }
+
+  async removeGroup(groupId: string): Promise<void> {
+    for (const partitions of this.#groups.get(groupId)?.values() ?? []) {
+      this.#count -= partitions.size
+    }
+    this.#groups.delete(groupId)
+  }
+
+  #put(groupId: string, offset: CommittedOffset) {
+    const topics = this.#groups.get(groupId) ?? new Map<string, Partitions>()
+    this.#groups.set(groupId, topics)
+    const partitions = topics.get(offset.topic) ?? new Map<number, CommittedOffset>()
+    topics.set(offset.topic, partitions)
+    if (!partitions.has(offset.partition)) this.#count++
+    partitions.set(offset.partition, offset)
+  }
+}

@@ -1,0 +1,36 @@
+/** ListGroups, DescribeGroups, DeleteGroups: what tools ask of the group coordinator. */
+import { deleteGroups as deleteApi } from '../apis/delete-groups.js'
+import { describeGroups as describeApi } from '../apis/describe-groups.js'
+import { listGroups as listApi } from '../apis/list-groups.js'
+import { KafkaError, kafkaErrorName } from '../errors.js'
+import { handler } from './handler.js'
+import { GROUP_OPERATIONS, OPERATIONS_NOT_ASKED } from './operations.js'
+
+export const listGroups = handler(listApi, [0, 5], (request, { groups }) => {
+  return { throttleTimeMs: 0, ...groups.listGroups(request) }
+})
+
+export const describeGroups = handler(describeApi, [0, 6], (request, { groups, version }) => {
+  const authorizedOperations = request.includeAuthorizedOperations
+    ? GROUP_OPERATIONS
+    : OPERATIONS_NOT_ASKED
+  const described = request.groups.map((groupId) => {
+    const group = groups.describeGroup(groupId)
+    // Before version 6 a group that is not there is one in state Dead.
+    const unknown = group.errorCode === KafkaError.GROUP_ID_NOT_FOUND
+    const errorCode = unknown && version < 6 ? KafkaError.NONE : group.errorCode
+    const errorMessage = errorCode === KafkaError.NONE ? null : kafkaErrorName(errorCode)
+    return { ...group, errorCode, errorMessage, authorizedOperations }
+  })
+  return { throttleTimeMs: 0, groups: described }
+})
+
+export const deleteGroups = handler(deleteApi, [0, 2], async (request, { groups }) => {
+  const results = await Promise.all(
+    request.groupsNames.map(async (groupId) => ({
+      groupId,
+      errorCode: await groups.deleteGroup(groupId),
+    })),
+  )
+  return { throttleTimeMs: 0, results }
+})

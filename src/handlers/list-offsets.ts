@@ -1,0 +1,119 @@
+/**
+ * ListOffsets: the start and end of a log, and the first record at or after a timestamp, exact to the record: the
+ * batch comes from the time index, the record in it from reading that batch.
+ */
+import { listOffsets as api } from '../apis/list-offsets.js'
+import { KafkaError, type KafkaErrorCode, SeglogError } from '../errors.js'
+import type { RequestOf, ResponseInput } from '../protocol/schema.js'
+import { parseBatchHeader } from '../records/batch.js'
+import { iterateRecords } from '../records/reader.js'
+import type { Partition } from '../replication/partition.js'
+import type { RequestContext } from './context.js'
+import { handler } from './handler.js'
+
+type PartitionRequest = RequestOf<typeof api>['topics'][number]['partitions'][number]
+type PartitionResponse = ResponseInput<typeof api>['topics'][number]['partitions'][number]
+
+/** Negative timestamps that stand for a place in the log, and the version that brought each. */
+const Special = {
+  LATEST: -1,
+  EARLIEST: -2,
+  MAX_TIMESTAMP: -3,
+  EARLIEST_LOCAL: -4,
+  LATEST_TIERED: -5,
+}
+const SPECIAL_SINCE = new Map([
+  [Special.LATEST, 0],
+  [Special.EARLIEST, 0],
+  [Special.MAX_TIMESTAMP, 7],
+  [Special.EARLIEST_LOCAL, 8],
+  [Special.LATEST_TIERED, 9],
+])
+
+interface Found {
+  offset: number
+  timestamp: number
+  leaderEpoch: number
+}
+const NOT_FOUND: Found = { offset: -1, timestamp: -1, leaderEpoch: -1 }
+
+export const listOffsets = handler(api, [0, 10], (request, context) => {
+  const times = new Map<string, number>()
+  for (const { name, partitions } of request.topics) {
+    for (const { partitionIndex } of partitions) {
+      const key = `${name}-${partitionIndex}`
+      times.set(key, (times.get(key) ?? 0) + 1)
+    }
+  }
+  const topics = request.topics.map(({ name, partitions }) => ({
+    name,
+    partitions: partitions.map((wish) => {
+      const twice = (times.get(`${name}-${wish.partitionIndex}`) ?? 0) > 1
+      if (twice) return answer(wish, KafkaError.INVALID_REQUEST)
+      return look(context.replicas.partition(name, wish.partitionIndex), wish, context)
+    }),
+  }))
+  return { throttleTimeMs: 0, topics }
+})
+
+function look(
+  partition: Partition | undefined,
+  wish: PartitionRequest,
+  { version }: RequestContext,
+): PartitionResponse {
+  if (!partition) return answer(wish, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+  if (wish.currentLeaderEpoch >= 0 && wish.currentLeaderEpoch !== partition.leaderEpoch) {
+    const old = wish.currentLeaderEpoch < partition.leaderEpoch
+    return answer(wish, old ? KafkaError.FENCED_LEADER_EPOCH : KafkaError.UNKNOWN_LEADER_EPOCH)
+  }
+  if (
+    wish.timestamp < 0 &&
+    version < (SPECIAL_SINCE.get(wish.timestamp) ?? Number.POSITIVE_INFINITY)
+  ) {
+    return answer(wish, KafkaError.UNSUPPORTED_VERSION)
+  }
+  try {
+    return answer(wish, KafkaError.NONE, find(partition, wish.timestamp))
+  } catch (error) {
+    if (!(error instanceof SeglogError)) throw error
+    return answer(wish, KafkaError.KAFKA_STORAGE_ERROR)
+  }
+}
+
+function find(partition: Partition, timestamp: number): Found {
+  const { log, leaderEpoch, highWatermark } = partition
+  switch (timestamp) {
+    case Special.LATEST:
+      return { offset: highWatermark, timestamp: -1, leaderEpoch }
+    case Special.EARLIEST:
+    case Special.EARLIEST_LOCAL:
+      return { offset: log.startOffset, timestamp: -1, leaderEpoch }
+    case Special.LATEST_TIERED:
+      return NOT_FOUND
+    case Special.MAX_TIMESTAMP:
+      return log.maxTimestamp < 0 ? NOT_FOUND : findTimestamp(partition, log.maxTimestamp)
+    default:
+      return findTimestamp(partition, timestamp)
+  }
+}
+
+function findTimestamp({ log, highWatermark }: Partition, timestamp: number): Found {
+  const batch = log.batchForTimestamp(timestamp)?.bytes()
+  if (!batch) return NOT_FOUND
+  const { leaderEpoch } = parseBatchHeader(batch, 0)
+  for (const record of iterateRecords(batch)) {
+    if (record.timestamp < timestamp) continue
+    if (record.offset >= highWatermark) return NOT_FOUND
+    return { offset: record.offset, timestamp: record.timestamp, leaderEpoch }
+  }
+  return NOT_FOUND
+}
+
+function answer(
+  { partitionIndex }: PartitionRequest,
+  errorCode: KafkaErrorCode,
+  found: Found = NOT_FOUND,
+): PartitionResponse {
+  const oldStyleOffsets = found.offset < 0 ? [] : [found.offset]
+  return { partitionIndex, errorCode, oldStyleOffsets, ...found }
+}

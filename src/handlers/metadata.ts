@@ -1,0 +1,117 @@
+/**
+ * Metadata: brokers and topics as this broker knows them. A topic that does not exist is made when the request
+ * and `auto.create.topics.enable` allow it, and is served before the answer leaves, so that the client's first
+ * produce succeeds.
+ */
+import { metadata as api } from '../apis/metadata.js'
+import { KafkaError, ProtocolError } from '../errors.js'
+import type { RequestOf, ResponseInput } from '../protocol/schema.js'
+import { ZERO_UUID } from '../protocol/types.js'
+import type { TopicReplicas } from '../replication/replicas.js'
+import type { RequestContext } from './context.js'
+import { handler } from './handler.js'
+import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
+
+type Request = RequestOf<typeof api>
+type TopicResponse = ResponseInput<typeof api>['topics'][number]
+
+export const metadata = handler(api, [0, 13], async (request, context) => {
+  const topics = await Promise.all(wantedTopics(request, context))
+  const { brokerId, clusterId, endpoint } = context
+  return {
+    throttleTimeMs: 0,
+    brokers: [{ nodeId: brokerId, host: endpoint.host, port: endpoint.port, rack: null }],
+    clusterId,
+    controllerId: brokerId,
+    topics,
+    clusterAuthorizedOperations: request.includeClusterAuthorizedOperations
+      ? CLUSTER_OPERATIONS
+      : OPERATIONS_NOT_ASKED,
+    errorCode: KafkaError.NONE,
+  }
+})
+
+function wantedTopics(
+  request: Request,
+  context: RequestContext,
+): (TopicResponse | Promise<TopicResponse>)[] {
+  const operations = request.includeTopicAuthorizedOperations
+    ? TOPIC_OPERATIONS
+    : OPERATIONS_NOT_ASKED
+  const all = request.topics === null || (context.version === 0 && request.topics.length === 0)
+  if (all || request.topics === null) {
+    return [...context.replicas.topics()].map((served) => describe(served, operations, context))
+  }
+  const wanted = new Map(request.topics.map((topic) => [topic.name ?? topic.topicId, topic]))
+  return [...wanted.values()].map(({ name, topicId }) => {
+    if (name === null) return byId(topicId, operations, context)
+    const served = context.replicas.topic(name)
+    return served
+      ? describe(served, operations, context)
+      : createOrRefuse(name, request.allowAutoTopicCreation, operations, context)
+  })
+}
+
+function byId(topicId: string, operations: number, context: RequestContext): TopicResponse {
+  if (context.version < 12) throw new ProtocolError(KafkaError.INVALID_REQUEST)
+  const served = context.replicas.topicById(topicId)
+  return served
+    ? describe(served, operations, context)
+    : missing(null, topicId, KafkaError.UNKNOWN_TOPIC_ID)
+}
+
+async function createOrRefuse(
+  name: string,
+  mayCreate: boolean,
+  operations: number,
+  context: RequestContext,
+): Promise<TopicResponse> {
+  if (!mayCreate || !context.config.get('auto.create.topics.enable')) {
+    return missing(name, ZERO_UUID, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+  }
+  try {
+    await context.topics.create({ name, partitionCount: -1, replicationFactor: -1 })
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    // Another client may have been first.
+    if (error.code !== KafkaError.TOPIC_ALREADY_EXISTS) return missing(name, ZERO_UUID, error.code)
+  }
+  const served = context.replicas.topic(name)
+  return served
+    ? describe(served, operations, context)
+    : missing(name, ZERO_UUID, KafkaError.LEADER_NOT_AVAILABLE)
+}
+
+function describe(
+  { topic, topicId, partitions }: TopicReplicas,
+  topicAuthorizedOperations: number,
+  { brokerId }: RequestContext,
+): TopicResponse {
+  return {
+    errorCode: KafkaError.NONE,
+    name: topic,
+    topicId,
+    isInternal: topic === '__consumer_offsets' || topic === '__transaction_state',
+    partitions: partitions.map(({ index, leaderEpoch }) => ({
+      errorCode: KafkaError.NONE,
+      partitionIndex: index,
+      leaderId: brokerId,
+      leaderEpoch,
+      replicaNodes: [brokerId],
+      isrNodes: [brokerId],
+      offlineReplicas: [],
+    })),
+    topicAuthorizedOperations,
+  }
+}
+
+function missing(name: string | null, topicId: string, errorCode: number): TopicResponse {
+  return {
+    errorCode,
+    name,
+    topicId,
+    isInternal: false,
+    partitions: [],
+    topicAuthorizedOperations: OPERATIONS_NOT_ASKED,
+  }
+}

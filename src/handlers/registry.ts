@@ -1,0 +1,43 @@
+/** Every handler by the key of its API: what this broker serves, and what ApiVersions says. */
+import { apiVersions } from './api-versions.js'
+import { createTopics } from './create-topics.js'
+import { deleteTopics } from './delete-topics.js'
+import { describeCluster } from './describe-cluster.js'
+import { describeConfigs } from './describe-configs.js'
+import { fetch } from './fetch.js'
+import { findCoordinator } from './find-coordinator.js'
+import { deleteGroups, describeGroups, listGroups } from './group-admin.js'
+import { heartbeat, joinGroup, leaveGroup, syncGroup } from './group-membership.js'
+import { offsetCommit, offsetFetch } from './group-offsets.js'
+import type { Handler } from './handler.js'
+import { initProducerId } from './init-producer-id.js'
+import { listOffsets } from './list-offsets.js'
+import { metadata } from './metadata.js'
+import { produce } from './produce.js'
+
+const list: Handler[] = [
+  produce,
+  fetch,
+  listOffsets,
+  metadata,
+  offsetCommit,
+  offsetFetch,
+  findCoordinator,
+  joinGroup,
+  heartbeat,
+  leaveGroup,
+  syncGroup,
+  apiVersions(() => list),
+  createTopics,
+  initProducerId,
+  deleteTopics,
+  describeConfigs,
+  describeCluster,
+  listGroups,
+  describeGroups,
+  deleteGroups,
+]
+
+export const handlers: ReadonlyMap<number, Handler> = new Map(
+  list.map((handler) => [handler.api.key, handler]),
+)

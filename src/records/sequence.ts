@@ -1,0 +1,45 @@
+/**
+ * What the idempotence of a producer needs of a batch's header, read without looking at the rest: the batch may
+ * still turn out to be malformed. A leaf of the produce path, so no object is made for batches without an id.
+ */
+
+/** Offsets in the header of a batch of magic 2. */
+const LENGTH = 8
+const LAST_OFFSET_DELTA = 23
+const PRODUCER_ID = 43
+const PRODUCER_EPOCH = 51
+const BASE_SEQUENCE = 53
+const HEADER_BYTES = 61
+const LENGTH_OVERHEAD_BYTES = 12
+
+export interface Sequence {
+  producerId: number
+  producerEpoch: number
+  baseSequence: number
+  /** Sequence numbers that the batch takes. */
+  count: number
+}
+
+/** Undefined for a batch without a producer id, and where fewer bytes are left than a header has. */
+export function readSequence(bytes: Uint8Array, at = 0): Sequence | undefined {
+  if (bytes.length - at < HEADER_BYTES) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
+  const producerId = view.getInt32(PRODUCER_ID) * 0x1_0000_0000 + view.getUint32(PRODUCER_ID + 4)
+  if (producerId < 0) return undefined
+  return {
+    producerId,
+    producerEpoch: view.getInt16(PRODUCER_EPOCH),
+    baseSequence: view.getInt32(BASE_SEQUENCE),
+    count: view.getInt32(LAST_OFFSET_DELTA) + 1,
+  }
+}
+
+/** Base offset and size of the batch at `at`, or undefined where fewer bytes are left than a header has. */
+export function readExtent(bytes: Uint8Array, at: number) {
+  if (bytes.length - at < HEADER_BYTES) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
+  return {
+    baseOffset: view.getUint32(0) * 0x1_0000_0000 + view.getUint32(4),
+    sizeBytes: Math.max(view.getInt32(LENGTH) + LENGTH_OVERHEAD_BYTES, HEADER_BYTES),
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * All partitions that this broker holds, by topic and by topic id. The one place where a partition comes into
+ * being or goes; handlers look partitions up here.
+ */
+import type { TopicConfig } from '../config.js'
+import { SeglogError } from '../errors.js'
+import type { LogManager } from '../storage/log-manager.js'
+import { Partition } from './partition.js'
+
+/** The partitions of one topic by their index; a hole is a partition that another broker holds. */
+export interface TopicReplicas {
+  readonly topic: string
+  /** Base64url, 22 characters, as Kafka prints it. */
+  readonly topicId: string
+  readonly config: TopicConfig
+  readonly partitions: Partition[]
+}
+
+export class Replicas {
+  readonly #logs: LogManager
+  readonly #topics = new Map<string, TopicReplicas>()
+  readonly #byId = new Map<string, TopicReplicas>()
+
+  constructor(logs: LogManager) {
+    this.#logs = logs
+  }
+
+  /** Makes the logs of a topic that are missing and serves it. */
+  async serve(
+    topic: string,
+    topicId: string,
+    partitionCount: number,
+    config: TopicConfig,
+  ): Promise<TopicReplicas> {
+    const known = this.#topics.get(topic)
+    if (known && known.topicId !== topicId) {
+      throw new SeglogError('EXISTS', `${topic} is served with another id, ${known.topicId}`)
+    }
+    const served = known ?? { topic, topicId, config, partitions: [] }
+    for (let index = served.partitions.length; index < partitionCount; index++) {
+      const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
+      served.partitions[index] = new Partition(topic, index, log, served.config)
+    }
+    this.#topics.set(topic, served)
+    this.#byId.set(topicId, served)
+    return served
+  }
+
+  /** Stops serving a topic and removes its logs. Whoever waits for it is told first. */
+  async remove(name: string): Promise<void> {
+    const served = this.#topics.get(name)
+    if (!served) return
+    this.#topics.delete(name)
+    this.#byId.delete(served.topicId)
+    for (const partition of served.partitions) await partition.close()
+    for (const { index } of served.partitions) {
+      await this.#logs.remove({ topic: name, partition: index })
+    }
+  }
+
+  topic(name: string): TopicReplicas | undefined {
+    return this.#topics.get(name)
+  }
+
+  topicById(id: string): TopicReplicas | undefined {
+    return this.#byId.get(id)
+  }
+
+  partition(topic: string, index: number): Partition | undefined {
+    return this.#topics.get(topic)?.partitions[index]
+  }
+
+  topics(): IterableIterator<TopicReplicas> {
+    return this.#topics.values()
+  }
+
+  /** Wakes whoever waits and closes every log. Rejects when one of them could not be closed in order. */
+  async close(): Promise<void> {
+    const partitions = [...this.#topics.values()].flatMap((served) => served.partitions)
+    const results = await Promise.allSettled(partitions.map((partition) => partition.close()))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+  }
+}

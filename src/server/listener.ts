@@ -1,0 +1,123 @@
+/**
+ * A listening socket and the connections that it accepted. One timer looks for idle connections, however many
+ * there are.
+ */
+import type { Server, Socket } from 'node:net'
+import { type Env, portOf, type Timer } from '../env.js'
+import { SeglogError } from '../errors.js'
+import type { Logger } from '../logger.js'
+import { Connection, type Dispatch } from './connection.js'
+
+export interface ListenerOptions {
+  host: string
+  /** 0 takes a free port. */
+  port: number
+  /** `socket.request.max.bytes` */
+  maxFrameBytes: number
+  /** `connections.max.idle.ms`; below 0 never. */
+  maxIdleMs: number
+}
+
+const SWEEPS_PER_IDLE = 4
+const SWEEP_MS_MAX = 30_000
+
+export class Listener {
+  readonly host: string
+  readonly port: number
+  readonly #server: Server
+  readonly #env: Env
+  readonly #options: ListenerOptions
+  readonly #connections = new Set<Connection>()
+  #sweep: Timer | undefined
+
+  private constructor(server: Server, env: Env, options: ListenerOptions) {
+    this.#server = server
+    this.#env = env
+    this.#options = options
+    this.host = options.host
+    this.port = portOf(server)
+    this.#scheduleSweep()
+  }
+
+  /** Rejects with ADDRESS_IN_USE, or IO where the address cannot be listened on. */
+  static async open(
+    options: ListenerOptions,
+    dispatch: Dispatch,
+    env: Env,
+    logger: Logger,
+  ): Promise<Listener> {
+    let listener: Listener | undefined
+    const early: Socket[] = []
+    const server = await env
+      .listen({
+        host: options.host,
+        port: options.port,
+        onConnection: (socket) =>
+          listener ? listener.#accept(socket, dispatch, logger) : early.push(socket),
+      })
+      .catch((error) => {
+        throw listenError(options, error)
+      })
+    listener = new Listener(server, env, options)
+    for (const socket of early) listener.#accept(socket, dispatch, logger)
+    return listener
+  }
+
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  #accept(socket: Socket, dispatch: Dispatch, logger: Logger): void {
+    const connection = new Connection(socket, dispatch, {
+      maxFrameBytes: this.#options.maxFrameBytes,
+      now: () => this.#env.monotonic(),
+      complain: (line) => logger.warn(line),
+    })
+    this.#connections.add(connection)
+    connection.onClose(() => this.#connections.delete(connection))
+  }
+
+  #scheduleSweep(): void {
+    const { maxIdleMs } = this.#options
+    if (maxIdleMs < 0) return
+    const ms = Math.max(1, Math.min(SWEEP_MS_MAX, maxIdleMs / SWEEPS_PER_IDLE))
+    this.#sweep = this.#env.after(ms, () => {
+      const before = this.#env.monotonic() - maxIdleMs
+      for (const connection of this.#connections) {
+        if (!connection.busy && connection.activeAtMs <= before) connection.close()
+      }
+      this.#scheduleSweep()
+    })
+  }
+
+  /** Takes no new connection from now on. */
+  async stopAccepting(): Promise<void> {
+    this.#server.close()
+  }
+
+  /** Lets each connection finish the request that it is in, for at most `graceMs`, then closes them all. */
+  async close(graceMs: number): Promise<void> {
+    this.#sweep?.cancel()
+    const closed = new Promise<void>((resolve) => {
+      if (!this.#server.listening && this.#connections.size === 0) resolve()
+      else this.#server.once('close', resolve)
+    })
+    this.#server.close()
+    const grace = this.#env.after(graceMs, () => {
+      for (const connection of this.#connections) connection.close()
+    })
+    await Promise.all([...this.#connections].map((connection) => connection.drain()))
+    grace.cancel()
+    await closed
+  }
+}
+
+function listenError({ host, port }: ListenerOptions, cause: unknown): SeglogError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'EADDRINUSE') {
+    return new SeglogError('ADDRESS_IN_USE', `${host}:${port} is taken by another process`, {
+      cause,
+    })
+  }
+  return new SeglogError('IO', `cannot listen on ${host}:${port}: ${code ?? cause}`, { cause })
+}

@@ -1,0 +1,78 @@
+/**
+ * Opens the segments of one folder when its log starts, and brings them into a state that can be appended to.
+ *
+ * The newest segment is scanned and cut behind its last valid batch unless the last stop was clean. An older one
+ * is trusted, except that a process which dies between a roll and the end of its seal leaves a reserved tail of
+ * zeros: that is trimmed. Damage in an older segment stays on disk as it is, an error for those who read it.
+ */
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { native, type SegmentOptions, type SegmentReport, Status, statusError } from '../native.js'
+import type { LogReport } from './log.js'
+import { segmentBaseOffset, segmentName } from './log-files.js'
+
+/** One open segment as its log sees it. */
+export interface SegmentEntry {
+  readonly handle: number
+  readonly baseOffset: number
+  nextOffset: number
+  sizeBytes: number
+}
+
+export async function openSegments(
+  directory: string,
+  options: SegmentOptions,
+  clean: boolean,
+): Promise<{ segments: SegmentEntry[]; report: LogReport }> {
+  await mkdir(directory, { recursive: true })
+  const bases = (await readdir(directory))
+    .map(segmentBaseOffset)
+    .filter((base) => base !== undefined)
+    .sort((a, b) => a - b)
+  const report: LogReport = {
+    segments: bases.length,
+    cutBytes: 0,
+    rebuiltIndexes: 0,
+    damage: undefined,
+  }
+  const segments: SegmentEntry[] = []
+  try {
+    for (const [i, base] of bases.entries()) {
+      const found = await openSegment(directory, base, bases[i + 1], options, clean)
+      const cut = i === bases.length - 1 ? found.fileBytes - found.validBytes : 0
+      report.cutBytes += cut
+      if (found.damage !== Status.OK) report.damage ??= damageText(base, found, cut)
+      report.rebuiltIndexes += found.indexRebuilt ? 1 : 0
+      const { handle, nextOffset, validBytes } = found
+      segments.push({ handle, baseOffset: base, nextOffset, sizeBytes: validBytes })
+    }
+  } catch (error) {
+    await Promise.allSettled(segments.map(({ handle }) => native.segmentClose(handle, false)))
+    throw error
+  }
+  return { segments, report }
+}
+
+async function openSegment(
+  directory: string,
+  base: number,
+  nextBase: number | undefined,
+  options: SegmentOptions,
+  clean: boolean,
+): Promise<SegmentReport> {
+  const path = join(directory, segmentName(base))
+  if (nextBase === undefined) {
+    return native.segmentOpen(path, base, { ...options, recover: !clean })
+  }
+  const found = await native.segmentOpen(path, base, { ...options, readOnly: true })
+  if (found.validBytes === found.fileBytes || found.damage !== Status.OK) return found
+  await native.segmentClose(found.handle, false)
+  const trimmed = await native.segmentOpen(path, base, { ...options, recover: true })
+  await native.segmentSeal(trimmed.handle)
+  return { ...trimmed, fileBytes: found.fileBytes }
+}
+
+function damageText(base: number, { damage, validBytes }: SegmentReport, cutBytes: number): string {
+  const found = statusError(damage, `${segmentName(base)}.log at byte ${validBytes}`, 0).message
+  return cutBytes > 0 ? `${found}; cut ${cutBytes} bytes from there` : `${found}; left as it is`
+}

@@ -1,0 +1,366 @@
+/**
+ * The log of one partition: its segments in order, appended to at the newest and read anywhere.
+ *
+ * Owns the folder's segment files and the offsets of the log; startOffset <= recoveryPoint <= endOffset always,
+ * and the three change only in `advance`. Appends, rolls and lookups are synchronous, so nothing can come between
+ * reading the log's end and writing there. Syncs, seals and opening run in the pool.
+ *
+ * Errors of an append are values (`Status`), as a broker answers them; all else throws `SeglogError`. A write or
+ * sync that fails fences the log: every later append gets FENCED until it is opened again.
+ *
+ * Leaves to others: replication limits, waiting, retention, which bytes a record holds.
+ */
+import assert from 'node:assert'
+import { open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SeglogError } from '../errors.js'
+import {
+  AppendFlag,
+  checked,
+  native,
+  Result,
+  type SegmentOptions,
+  Status,
+  statusError,
+} from '../native.js'
+import { segmentName } from './log-files.js'
+import { openSegments, type SegmentEntry } from './log-loader.js'
+import { replayProducers } from './producer-replay.js'
+import { ProducerState } from './producer-state.js'
+import { Slice } from './slice.js'
+
+export interface LogOptions {
+  /** Size at which the active segment is closed and a new one begun (`log.segment.bytes`). */
+  segmentBytes: number
+  /** Bytes between two entries of the sparse index (`log.index.interval.bytes`). */
+  indexIntervalBytes: number
+  /** Flush after so many records; 0 leaves it to the page cache (`log.flush.interval.messages`). */
+  flushMessages: number
+  /** True when the last stop was clean, so that nothing needs a scan. */
+  clean: boolean
+  /** Copy small batches through a mapping of the reserved file. */
+  mapped: boolean
+}
+
+export const defaultLogOptions: LogOptions = {
+  segmentBytes: 1024 * 1024 * 1024,
+  indexIntervalBytes: 4096,
+  flushMessages: 0,
+  clean: false,
+  mapped: true,
+}
+
+/** What opening a log had to do. */
+export interface LogReport {
+  segments: number
+  /** Bytes that were cut behind the last valid batch: a torn write or a reserved tail. */
+  cutBytes: number
+  /** Indexes that were missing or did not fit and were made anew. */
+  rebuiltIndexes: number
+  /** What was found broken, where, and what was done about it; undefined where all was sound. */
+  damage: string | undefined
+}
+
+export class Log {
+  readonly directory: string
+  readonly report: LogReport
+  readonly producers: ProducerState
+  readonly #options: LogOptions
+  readonly #segments: SegmentEntry[]
+  readonly #sealing = new Set<Promise<void>>()
+  #startOffset: number
+  #recoveryPoint: number
+  #endOffset: number
+  #unflushedRecords = 0
+  #directoryDirty: boolean
+  #flushing: Promise<void> | undefined
+  #fenced: SeglogError | undefined
+  #closed = false
+
+  private constructor(
+    directory: string,
+    options: LogOptions,
+    segments: SegmentEntry[],
+    report: LogReport,
+    producers: ProducerState,
+  ) {
+    this.directory = directory
+    this.#options = options
+    this.#segments = segments
+    this.report = report
+    this.producers = producers
+    this.#startOffset = segments[0]!.baseOffset
+    this.#recoveryPoint = this.#startOffset
+    this.#endOffset = segments[segments.length - 1]!.nextOffset
+    this.#directoryDirty = report.segments === 0
+  }
+
+  /**
+   * Opens the folder, making it where missing, and recovers it: the newest segment is read batch by batch unless
+   * the last stop was clean, and cut behind the last valid one. Rejects with IO, TOO_MANY_FILES or CORRUPT.
+   */
+  static async open(directory: string, options: LogOptions, nowMs: number): Promise<Log> {
+    const { segments, report } = await openSegments(
+      directory,
+      segmentOptions(options),
+      options.clean,
+    )
+    const producers = new ProducerState()
+    const newest = segments.at(-1)
+    if (newest) replayProducers(newest, producers, nowMs)
+    else segments.push(createSegment(directory, options))
+    return new Log(directory, options, segments, report, producers)
+  }
+
+  get startOffset(): number {
+    return this.#startOffset
+  }
+
+  /** The offset that the next record gets. */
+  get endOffset(): number {
+    return this.#endOffset
+  }
+
+  /** Everything below is on disk. */
+  get recoveryPoint(): number {
+    return this.#recoveryPoint
+  }
+
+  get segmentCount(): number {
+    return this.#segments.length
+  }
+
+  /** Valid bytes of all segments. */
+  get sizeBytes(): number {
+    return this.#segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
+  }
+
+  /**
+   * Appends one batch from a client, stamping offset and leader epoch into `bytes`. Returns the base offset, or
+   * a `Status` below 0 with the log unchanged; INVALID_RECORD leaves the index of the record in
+   * `native.results[Result.DETAIL]`.
+   */
+  appendFromClient(bytes: Uint8Array, offset: number, length: number, leaderEpoch: number): number {
+    return this.#append(bytes, offset, length, leaderEpoch, AppendFlag.FROM_CLIENT)
+  }
+
+  /** Appends batches as a leader sent them, offsets and epochs kept. Returns as `appendFromClient`. */
+  appendFromLeader(bytes: Uint8Array, offset: number, length: number): number {
+    return this.#append(bytes, offset, length, 0, AppendFlag.FROM_LEADER)
+  }
+
+  #append(bytes: Uint8Array, offset: number, length: number, epoch: number, flag: number): number {
+    if (this.#closed) return Status.CLOSED
+    if (this.#fenced) return Status.FENCED
+    let status = native.segmentAppend(this.#active.handle, bytes, offset, length, epoch, flag)
+    if (status === Status.SEGMENT_FULL) {
+      status = this.#roll(flag === AppendFlag.FROM_LEADER ? firstOffset(bytes, offset) : undefined)
+      if (status < 0) return status
+      status = native.segmentAppend(this.#active.handle, bytes, offset, length, epoch, flag)
+    }
+    if (status < 0) {
+      if (status === Status.IO || status === Status.FENCED)
+        this.#fence(statusError(status, this.directory))
+      return status
+    }
+    const baseOffset = native.results[Result.BASE_OFFSET]!
+    this.#noteAppend(native.results[Result.LAST_OFFSET]! + 1, native.results[Result.LENGTH]!)
+    return baseOffset
+  }
+
+  #noteAppend(endOffset: number, appendedBytes: number): void {
+    const segment = this.#active
+    segment.sizeBytes += appendedBytes
+    segment.nextOffset = endOffset
+    this.#unflushedRecords += endOffset - this.#endOffset
+    this.#advance(this.#startOffset, this.#recoveryPoint, endOffset)
+    if (this.#options.flushMessages > 0 && this.#unflushedRecords >= this.#options.flushMessages) {
+      // The failure fences the log, which the next append reports.
+      this.flush().catch(() => {})
+    }
+  }
+
+  /** Begins a new segment at the log's end, unless the active one is empty. */
+  roll(): void {
+    if (this.#active.nextOffset === this.#active.baseOffset) return
+    const status = this.#roll(undefined)
+    if (status < 0) throw statusError(status, this.directory)
+  }
+
+  #roll(baseOffset: number | undefined): number {
+    const sealed = this.#active
+    const base = Math.max(baseOffset ?? this.#endOffset, this.#endOffset)
+    if (base === sealed.baseOffset) return Status.TOO_LARGE
+    const status = this.#addSegment(base)
+    if (status < 0) return status
+    const sealing = native
+      .segmentSeal(sealed.handle)
+      .catch((error) => this.#fence(error))
+      .finally(() => this.#sealing.delete(sealing))
+    this.#sealing.add(sealing)
+    return Status.OK
+  }
+
+  /** Returns a status below 0 where the files could not be made; the log is then as before. */
+  #addSegment(baseOffset: number): number {
+    const path = join(this.directory, segmentName(baseOffset))
+    const handle = native.segmentCreate(path, baseOffset, segmentOptions(this.#options))
+    if (handle < 0) return handle
+    this.#segments.push({ handle, baseOffset, nextOffset: baseOffset, sizeBytes: 0 })
+    this.#directoryDirty = true
+    return Status.OK
+  }
+
+  get #active(): SegmentEntry {
+    return this.#segments[this.#segments.length - 1]!
+  }
+
+  #advance(startOffset: number, recoveryPoint: number, endOffset: number): void {
+    assert(
+      startOffset <= recoveryPoint && recoveryPoint <= endOffset,
+      'offsets of a log out of order',
+    )
+    this.#startOffset = startOffset
+    this.#recoveryPoint = recoveryPoint
+    this.#endOffset = endOffset
+  }
+
+  #fence(error: unknown): void {
+    this.#fenced ??=
+      error instanceof SeglogError ? error : new SeglogError('IO', String(error), { cause: error })
+  }
+
+  /**
+   * The bytes from the batch that holds `offset`, up to `maxBytes` (at least one batch) and below `limitOffset`;
+   * a slice never spans two segments. Undefined where nothing is to be read yet. Throws OFFSET_OUT_OF_RANGE below
+   * the log's start and above its end, CORRUPT where the bytes on disk are damaged.
+   */
+  slice(offset: number, maxBytes: number, limitOffset = this.#endOffset): Slice | undefined {
+    if (this.#closed) throw new SeglogError('CLOSED', `${this.directory} is closed`)
+    if (offset < this.#startOffset || offset > this.#endOffset) {
+      const range = `${this.#startOffset} to ${this.#endOffset}`
+      throw new SeglogError(
+        'OFFSET_OUT_OF_RANGE',
+        `offset ${offset} of ${this.directory} (${range})`,
+      )
+    }
+    for (let i = this.#segmentIndex(offset); i < this.#segments.length; i++) {
+      if (offset >= limitOffset) return undefined
+      const { handle, baseOffset, nextOffset } = this.#segments[i]!
+      if (nextOffset <= offset) continue
+      const from = Math.max(offset, baseOffset)
+      checked(native.segmentLocate(handle, from, maxBytes, limitOffset), this.directory)
+      const length = native.results[Result.LENGTH]!
+      if (length > 0) return new Slice(handle, native.results[Result.POSITION]!, length)
+    }
+    return undefined
+  }
+
+  /** Index of the last segment whose base offset is at or below `offset`. */
+  #segmentIndex(offset: number): number {
+    let low = 0
+    let high = this.#segments.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (this.#segments[middle]!.baseOffset <= offset) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  /**
+   * The first batch, in offset order, that holds a record at or after `timestamp` (ms), as a slice of exactly
+   * that batch; undefined where there is none. The record in it is for the caller to find.
+   */
+  batchForTimestamp(timestamp: number): Slice | undefined {
+    for (const { handle } of this.#segments) {
+      const status = native.segmentLocateTimestamp(handle, timestamp)
+      if (status === Status.NOT_FOUND) continue
+      checked(status, this.directory)
+      return new Slice(handle, native.results[Result.POSITION]!, native.results[Result.LENGTH]!)
+    }
+    return undefined
+  }
+
+  /** The largest timestamp of any record in ms, or -1 for an empty log. */
+  get maxTimestamp(): number {
+    let newest = -1
+    for (const { handle } of this.#segments) {
+      checked(native.segmentInfo(handle), this.directory)
+      newest = Math.max(newest, native.results[Result.MAX_TIMESTAMP]!)
+    }
+    return newest
+  }
+
+  /** Resolves once everything appended before the call is on disk. Calls that overlap share one sync. */
+  async flush(): Promise<void> {
+    const target = this.#endOffset
+    while (this.#recoveryPoint < target || this.#directoryDirty) {
+      if (this.#fenced) throw this.#fenced
+      this.#flushing ??= this.#flushOnce().finally(() => {
+        this.#flushing = undefined
+      })
+      await this.#flushing
+    }
+  }
+
+  async #flushOnce(): Promise<void> {
+    const end = this.#endOffset
+    this.#unflushedRecords = 0
+    try {
+      const dirty = this.#directoryDirty
+      this.#directoryDirty = false
+      await Promise.all([...this.#sealing, native.segmentFlush(this.#active.handle)])
+      if (dirty) await syncDirectory(this.directory)
+    } catch (error) {
+      this.#fence(error)
+    }
+    if (this.#fenced) throw this.#fenced
+    this.#advance(this.#startOffset, end, this.#endOffset)
+  }
+
+  /**
+   * Trims, syncs and lets go of every file. Transfers under way end well; later calls get CLOSED. Rejects when
+   * something could not be synced: the stop is then not a clean one.
+   */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await Promise.all(this.#sealing)
+    const closing = this.#segments.map((segment) => native.segmentClose(segment.handle, true))
+    const failed = (await Promise.allSettled(closing)).find(
+      (result) => result.status === 'rejected',
+    )
+    if (failed) throw failed.reason
+    if (this.#fenced) throw this.#fenced
+    await syncDirectory(this.directory)
+    this.#advance(this.#startOffset, this.#endOffset, this.#endOffset)
+  }
+}
+
+function createSegment(directory: string, options: LogOptions): SegmentEntry {
+  const path = join(directory, segmentName(0))
+  const handle = checked(native.segmentCreate(path, 0, segmentOptions(options)), path)
+  return { handle, baseOffset: 0, nextOffset: 0, sizeBytes: 0 }
+}
+
+function segmentOptions(options: LogOptions): SegmentOptions {
+  const { segmentBytes, indexIntervalBytes, mapped } = options
+  return { readOnly: false, recover: false, segmentBytes, indexIntervalBytes, mapped }
+}
+
+/** baseOffset of the batch at `offset`; only called on batches that native has looked at. */
+function firstOffset(bytes: Uint8Array, offset: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, 8)
+  return view.getUint32(0) * 0x1_0000_0000 + view.getUint32(4)
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  if (!(await stat(path)).isDirectory()) return
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
