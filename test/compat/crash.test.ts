@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
-import { sleep, start, startBroker, type TestBroker, temporaryFolder, until } from './harness.js'
+import { sleep, start, startBroker, type TestBroker, temporaryFolder, until, within } from './harness.js'
 import { prepare } from './prepare.js'
 import { consumeLines } from './strangers.js'
 
@@ -141,7 +141,7 @@ test('kcat sends on after kill -9, and every line is there in order', limit, asy
     broker = await restart(broker)
   }
   await fed
-  const { code } = await kcat.exited
+  const { code } = await within(kcat, 60_000)
   assert.equal(code, 0, kcat.stderr())
   const back = await consumeLines(broker.bootstrap, 'survived')
   assert.deepEqual(withoutRepeats(back), lines)

@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after } from 'node:test'
 
 export const root = join(import.meta.dirname, '..', '..', '..')
 export const main = join(root, 'dist', 'src', 'cli', 'main.js')
@@ -19,6 +20,14 @@ const children = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+// A failed test may leave a child or a socket behind that would keep the process, and with it the whole run.
+after(() => {
+  setTimeout(() => {
+    process.stderr.write('the tests are over, but something that they started still runs\n')
+    process.exit(1)
+  }, 15_000).unref()
 })
 
 /** A fresh folder, which lasts as long as the process of the test file. */
@@ -92,7 +101,8 @@ export interface Finished extends Exit {
   stderr: string
 }
 
-async function within(running: Running, timeoutMs: number): Promise<Exit> {
+/** Waits for a program to end, and kills it when it has not ended in time, which is an error. */
+export async function within(running: Running, timeoutMs: number): Promise<Exit> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), timeoutMs)
@@ -182,10 +192,7 @@ export function brokerArguments(options: BrokerOptions & { dataDir: string }): s
     'log.dirs': options.dataDir,
     ...options.config,
   }
-  const overrides = Object.entries(config).flatMap(([key, value]) => [
-    '--override',
-    `${key}=${value}`,
-  ])
+  const overrides = Object.entries(config).flatMap(([key, value]) => ['--override', `${key}=${value}`])
   return [main, 'broker', ...overrides]
 }
 
@@ -194,16 +201,15 @@ async function readyOf(running: Running): Promise<RegExpExecArray> {
   void running.exited.then((exit) => {
     ended = exit
   })
-  let match: RegExpExecArray | null = null
-  await until(
-    'ready line',
-    () => {
-      match = ready.exec(running.stdout().toString())
-      return match !== null || ended !== undefined
-    },
-    20_000,
-  )
-  if (match) return match
+  const match = () => ready.exec(running.stdout().toString())
+  try {
+    await until('ready line', () => match() !== null || ended !== undefined, 20_000)
+  } catch (error) {
+    running.child.kill('SIGKILL')
+    throw error
+  }
+  const found = match()
+  if (found) return found
   throw new Error(`the broker ended with ${ended?.code ?? ended?.signal}:\n${running.stderr()}`)
 }
 
