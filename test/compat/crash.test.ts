@@ -5,7 +5,15 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
-import { sleep, start, startBroker, type TestBroker, temporaryFolder, until, within } from './harness.js'
+import {
+  sleep,
+  start,
+  startBroker,
+  type TestBroker,
+  temporaryFolder,
+  until,
+  within,
+} from './harness.js'
 import { prepare } from './prepare.js'
 import { consumeLines } from './strangers.js'
 

@@ -192,7 +192,10 @@ export function brokerArguments(options: BrokerOptions & { dataDir: string }): s
     'log.dirs': options.dataDir,
     ...options.config,
   }
-  const overrides = Object.entries(config).flatMap(([key, value]) => ['--override', `${key}=${value}`])
+  const overrides = Object.entries(config).flatMap(([key, value]) => [
+    '--override',
+    `${key}=${value}`,
+  ])
   return [main, 'broker', ...overrides]
 }
 

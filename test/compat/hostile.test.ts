@@ -110,7 +110,10 @@ test('200 of them leave the memory as it was and a client undisturbed', limit, a
   }
   state.stop = true
   assert.ok((await client) > 10)
-  assert.ok(grown.some((kib) => kib < 4096), `resident memory grew by ${grown.join(', ')} KiB`)
+  assert.ok(
+    grown.some((kib) => kib < 4096),
+    `resident memory grew by ${grown.join(', ')} KiB`,
+  )
   // Memory that is reserved and never touched is not resident, but it is counted here.
   const reserved = memoryKiB(broker.pid, 'VmPeak') - virtual
   assert.ok(reserved < 262_144, `${reserved} KiB more were reserved at some time`)

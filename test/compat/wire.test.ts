@@ -123,12 +123,16 @@ test('a name of client software that is none is an invalid request', limit, asyn
   wire.destroy()
 })
 
-test('another API in a version that is not served ends the connection or is refused', limit, async () => {
-  const wire = await Wire.open(broker.port)
-  wire.send(requests.metadata(1, []).fill(99, 7, 8))
-  await until('an answer', () => wire.closed || wire.pendingBytes > 0, 2_000)
-  wire.destroy()
-})
+test(
+  'another API in a version that is not served ends the connection or is refused',
+  limit,
+  async () => {
+    const wire = await Wire.open(broker.port)
+    wire.send(requests.metadata(1, []).fill(99, 7, 8))
+    await until('an answer', () => wire.closed || wire.pendingBytes > 0, 2_000)
+    wire.destroy()
+  },
+)
 
 test('the port in Metadata and FindCoordinator is the one that was bound', limit, async () => {
   const wire = await topic('bound')

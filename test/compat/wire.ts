@@ -169,7 +169,8 @@ export class Wire {
 
 /** The error code in the response body of a `createTopic`, a `produce` and a `fetch` of one partition. */
 export const errorOf = {
-  createTopic: (body: Buffer, topic: string) => body.readInt16BE(4 + 4 + 2 + Buffer.byteLength(topic)),
+  createTopic: (body: Buffer, topic: string) =>
+    body.readInt16BE(4 + 4 + 2 + Buffer.byteLength(topic)),
   produce: (body: Buffer, topic: string) =>
     body.readInt16BE(4 + 2 + Buffer.byteLength(topic) + 4 + 4),
   fetch: (body: Buffer, topic: string) =>

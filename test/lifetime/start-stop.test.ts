@@ -129,7 +129,9 @@ async function readAll(bootstrap: string, count: number): Promise<string[]> {
 test('SIGTERM under load ends within 5 s and loses nothing acknowledged', limit, async () => {
   const first = await startBroker()
   await produceOnce(first.port, 'loaded')
-  const producers = [1, 2, 3, 4].map(() => kafkaOf(first.bootstrap).producer({ retry: { retries: 0 } }))
+  const producers = [1, 2, 3, 4].map(() =>
+    kafkaOf(first.bootstrap).producer({ retry: { retries: 0 } }),
+  )
   await Promise.all(producers.map((producer) => producer.connect()))
   const state = { stop: false }
   const acknowledged: string[] = []
