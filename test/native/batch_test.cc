@@ -31,7 +31,8 @@ Bytes WithBody(const Bytes& body) {
 // Attributes, timestamp delta and offset delta of a first record, and what follows them.
 Bytes WithFields(std::initializer_list<int64_t> varints) {
   Bytes body = {0, 0, 0};
-  for (const int64_t varint : varints) PutVarint(&body, varint);
+  for (const int64_t varint : varints)
+    PutVarint(&body, varint);
   return WithBody(body);
 }
 
@@ -124,7 +125,8 @@ const Case kCases[] = {
     {"negative count of headers", Code::kInvalidRecord, 0, [] { return WithFields({-1, -1, -1}); }},
     {"more headers than bytes", Code::kInvalidRecord, 0,
      [] { return WithFields({-1, -1, INT32_MAX}); }},
-    {"bytes behind the headers", Code::kInvalidRecord, 0, [] { return WithFields({-1, -1, 0, 0}); }},
+    {"bytes behind the headers", Code::kInvalidRecord, 0,
+     [] { return WithFields({-1, -1, 0, 0}); }},
     {"record without fields", Code::kInvalidRecord, 0, [] { return WithBody({}); }},
     {"record of negative length", Code::kInvalidRecord, 0,
      [] { return MakeBatchOf({}, {0x01, 0, 0, 0}); }},
@@ -171,8 +173,7 @@ TEST("any byte of the records changed under a right CRC is refused or leaves a w
       Reseal(&changed);
       BatchHeader header;
       int32_t record;
-      const Status status =
-          CheckClientBatch(changed.data(), changed.size(), &header, &record);
+      const Status status = CheckClientBatch(changed.data(), changed.size(), &header, &record);
       CHECK(status.ok() || status.code == Code::kInvalidRecord);
     }
   }

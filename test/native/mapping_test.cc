@@ -20,8 +20,10 @@ SegmentOptions Mapped() {
 // Waits until what was posted so far is done: the helper works in order.
 void HelperIdle() {
   std::atomic<bool> reached{false};
-  while (!Helper::Post([&] { reached = true; })) std::this_thread::yield();
-  while (!reached) std::this_thread::yield();
+  while (!Helper::Post([&] { reached = true; }))
+    std::this_thread::yield();
+  while (!reached)
+    std::this_thread::yield();
 }
 
 // Appends until the file is longer than the log: a window is ready and in use.
@@ -30,7 +32,8 @@ void AppendUntilMapped(Segment* segment) {
     CHECK(AppendClient(segment, {1, 2000, 1000 + round, 0, -1, 0, -1}).ok());
     HelperIdle();
     const SegmentInfo info = InfoOf(segment);
-    if (info.file_bytes > info.size + 100000) return;
+    if (info.file_bytes > info.size + 100000)
+      return;
   }
   CHECK(false); // never mapped: the temporary directory lies on another file system
 }
@@ -47,7 +50,8 @@ TEST("a log that is written through mappings is byte for byte the one that is wr
     spec.value_bytes = i % 50 == 49 ? 40000 : 100 + static_cast<size_t>(i) % 3000;
     CHECK(AppendClient(written.get(), spec).ok());
     CHECK(AppendClient(mapped.get(), spec).ok());
-    if (i % 64 == 0) HelperIdle();
+    if (i % 64 == 0)
+      HelperIdle();
     reserved = std::max(reserved, InfoOf(mapped.get()).file_bytes);
   }
   CHECK(reserved > InfoOf(written.get()).size);
@@ -95,8 +99,10 @@ TEST("a mapped segment that is dropped like by a kill recovers to what was appen
 TEST("where no space can be reserved, appends are writes until there is none at all") {
   std::atomic<bool> full{false};
   const Faults faults([&](File::Act act, const std::string&, size_t* length) {
-    if (act == File::Act::kReserve) return ENOSPC;
-    if (act != File::Act::kWrite || !full) return 0;
+    if (act == File::Act::kReserve)
+      return ENOSPC;
+    if (act != File::Act::kWrite || !full)
+      return 0;
     *length = 10;
     return ENOSPC;
   });

@@ -1,7 +1,6 @@
 // Opening: torn tails, zeros, damaged indexes, foreign formats.
-#include "support.h"
-
 #include "../../native/crc32.h"
+#include "support.h"
 
 #include <algorithm>
 #include <random>
@@ -27,7 +26,8 @@ SegmentOptions SmallInterval() {
 
 Bytes TenBatches(std::vector<Stored>* stored) {
   auto segment = CreateSegment();
-  for (int i = 0; i < kBatches; i++) CHECK(AppendClient(segment.get(), {}).ok());
+  for (int i = 0; i < kBatches; i++)
+    CHECK(AppendClient(segment.get(), {}).ok());
   *stored = ScanAll(PathOf() + ".log");
   return ReadAll(PathOf() + ".log");
 }
@@ -71,7 +71,8 @@ TEST("a log with zeros from any byte of its last batch on loses that batch alone
   for (uint64_t k = 0; k < last.size; k++) {
     Bytes zeroed = whole;
     std::fill(zeroed.begin() + last.position + k, zeroed.end(), 0);
-    if (zeroed == whole) continue; // the last byte of a record without headers is zero
+    if (zeroed == whole)
+      continue; // the last byte of a record without headers is zero
     // Up to the first byte that is not zero the rest looks like a reserved tail.
     const bool only_zeros = std::all_of(zeroed.begin() + last.position, zeroed.end(),
                                         [](uint8_t byte) { return byte == 0; });
@@ -118,11 +119,14 @@ TEST("a batch whose CRC is 0 is a batch like any other, and so is its successor"
   uint32_t target = base, answer = 0;
   for (int bit = 31; bit >= 0; bit--) {
     for (int i = 0; i < 32; i++) {
-      if ((rows[i] >> bit) != 1) continue;
+      if ((rows[i] >> bit) != 1)
+        continue;
       for (int j = 0; j < 32; j++) {
-        if (j != i && (rows[j] >> bit & 1) != 0) rows[j] ^= rows[i], values[j] ^= values[i];
+        if (j != i && (rows[j] >> bit & 1) != 0)
+          rows[j] ^= rows[i], values[j] ^= values[i];
       }
-      if ((target >> bit & 1) != 0) target ^= rows[i], answer ^= values[i];
+      if ((target >> bit & 1) != 0)
+        target ^= rows[i], answer ^= values[i];
       rows[i] = 0;
       break;
     }
@@ -183,7 +187,9 @@ TEST("messages of an older format are kept by a recovery") {
   message[format::kOldMagic] = 1;
   StoreBig<uint32_t>(message.data() + format::kOldCrc,
                      Crc32(message.data() + format::kOldMagic, message.size() - 16, 0));
-  { auto segment = CreateSegment(); }
+  {
+    auto segment = CreateSegment();
+  }
   WriteAll(PathOf() + ".log", message);
   SegmentReport report;
   auto segment = OpenSegment(Recovering(), &report);
@@ -210,7 +216,8 @@ TEST("a damaged index never fails an open, and every lookup is what a scan says"
       [](Bytes* bytes, size_t) { bytes->clear(); },
       [](Bytes* bytes, size_t) { bytes->resize(bytes->size() - 3); },
       [&](Bytes* bytes, size_t) {
-        for (uint8_t& byte : *bytes) byte = static_cast<uint8_t>(random());
+        for (uint8_t& byte : *bytes)
+          byte = static_cast<uint8_t>(random());
       },
       [](Bytes* bytes, size_t) { std::fill(bytes->begin(), bytes->end(), 0); },
       [](Bytes* bytes, size_t width) {
@@ -250,7 +257,8 @@ TEST("a damaged index never fails an open, and every lookup is what a scan says"
 
 TEST("a wrong entry in the middle of an index is noticed by the lookup that meets it") {
   auto segment = CreateSegment(0, SmallInterval());
-  for (int i = 0; i < 100; i++) CHECK(AppendClient(segment.get(), {}).ok());
+  for (int i = 0; i < 100; i++)
+    CHECK(AppendClient(segment.get(), {}).ok());
   segment->EndAppends();
   CHECK(segment->Seal(false).ok());
   Bytes bytes = ReadAll(PathOf() + ".index");
@@ -265,7 +273,9 @@ TEST("a wrong entry in the middle of an index is noticed by the lookup that meet
 
 TEST("an empty segment opens, with recovery and without, and with no index at all") {
   for (const bool recover : {true, false}) {
-    { auto segment = CreateSegment(33); }
+    {
+      auto segment = CreateSegment(33);
+    }
     Remove(PathOf(33) + ".index");
     SegmentOptions options = Options();
     options.recover = recover;
@@ -282,7 +292,9 @@ TEST("a segment that is not there, or no descriptor for it, is an error with a c
   std::shared_ptr<Segment> segment;
   SegmentReport report;
   CHECK_CODE(Segment::Open(PathOf(), 0, Options(), &segment, &report), Code::kNotFound);
-  { auto made = CreateSegment(); }
+  {
+    auto made = CreateSegment();
+  }
   {
     const Faults none([](File::Act act, const std::string&, size_t*) {
       return act == File::Act::kOpen ? EMFILE : 0;

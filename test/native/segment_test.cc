@@ -68,7 +68,8 @@ TEST("every lookup equals a full scan, with gaps, unordered timestamps and small
 
 TEST("a lookup gives whole first batch above the byte limit, and stops at the offset limit") {
   auto segment = CreateSegment();
-  for (int i = 0; i < 4; i++) CHECK(AppendClient(segment.get(), {5, 10, 1000, 0, -1, 0, -1}).ok());
+  for (int i = 0; i < 4; i++)
+    CHECK(AppendClient(segment.get(), {5, 10, 1000, 0, -1, 0, -1}).ok());
   const uint64_t size = InfoOf(segment.get()).size / 4;
   BatchRange found;
   CHECK(segment->Locate(7, 1, kNoLimit, &found).ok());
@@ -98,7 +99,8 @@ TEST("a lookup at the end finds nothing, one beyond the end or below the base is
 
 TEST("a flipped byte in a header is corrupt for what it hits, and nothing is cut") {
   auto segment = CreateSegment(0);
-  for (int i = 0; i < 10; i++) CHECK(AppendClient(segment.get(), {}).ok());
+  for (int i = 0; i < 10; i++)
+    CHECK(AppendClient(segment.get(), {}).ok());
   const auto stored = ScanAll(PathOf() + ".log");
   Bytes bytes = ReadAll(PathOf() + ".log");
   bytes[stored[5].position + format::kMagic] = 9;
@@ -120,14 +122,15 @@ TEST("a batch that passes the size limit is refused as full, but an empty segmen
   const Bytes copy = batch;
   BatchRange range;
   int32_t record;
-  CHECK_CODE(segment->Append(batch.data(), batch.size(), Segment::Source::kClient, 7, &range,
-                             &record),
-             Code::kSegmentFull);
+  CHECK_CODE(
+      segment->Append(batch.data(), batch.size(), Segment::Source::kClient, 7, &range, &record),
+      Code::kSegmentFull);
   CHECK(batch == copy); // unstamped: the next segment takes it as it is
   CHECK_EQ(InfoOf(segment.get()).size, before.size);
 }
 
-TEST("a segment ends where offsets would pass 31 bits from its base, and takes the last that fits") {
+TEST(
+    "a segment ends where offsets would pass 31 bits from its base, and takes the last that fits") {
   auto segment = CreateSegment(0);
   BatchSpec spec;
   spec.base_offset = 0;
@@ -189,13 +192,14 @@ TEST("after a full disk nothing is lost, and appends go on once there is space")
   int32_t record;
   {
     const Faults full([](File::Act act, const std::string&, size_t* length) {
-      if (act != File::Act::kWrite) return 0;
+      if (act != File::Act::kWrite)
+        return 0;
       *length /= 2;
       return ENOSPC;
     });
-    CHECK_CODE(segment->Append(batch.data(), batch.size(), Segment::Source::kClient, 7, &range,
-                               &record),
-               Code::kNoSpace);
+    CHECK_CODE(
+        segment->Append(batch.data(), batch.size(), Segment::Source::kClient, 7, &range, &record),
+        Code::kNoSpace);
   }
   CHECK(batch == copy);
   CHECK_EQ(InfoOf(segment.get()).size, before.size);
@@ -211,7 +215,8 @@ TEST("after a short write with an error every append is fenced until the segment
   CHECK(AppendClient(segment.get(), {}).ok());
   {
     const Faults broken([](File::Act act, const std::string&, size_t* length) {
-      if (act != File::Act::kWrite) return 0;
+      if (act != File::Act::kWrite)
+        return 0;
       *length -= 1;
       return EIO;
     });
@@ -252,7 +257,8 @@ TEST("an index that cannot be written fails no append and is made anew by the ne
     const Faults full([](File::Act act, const std::string& path, size_t*) {
       return act == File::Act::kWrite && path.find("index") != std::string::npos ? ENOSPC : 0;
     });
-    for (int i = 0; i < 3000; i++) CHECK(AppendClient(segment.get(), {}).ok());
+    for (int i = 0; i < 3000; i++)
+      CHECK(AppendClient(segment.get(), {}).ok());
     segment->EndAppends();
     CHECK(segment->Seal(true).ok());
   }
@@ -307,11 +313,13 @@ TEST("a truncation at any offset leaves log, indexes and largest timestamp at or
     std::vector<Stored> kept;
     int64_t next = 100, max = -1;
     for (const Stored& batch : whole) {
-      if (batch.last_offset >= cut) break;
+      if (batch.last_offset >= cut)
+        break;
       kept.push_back(batch);
       max = std::max(max, batch.max_timestamp);
     }
-    if (!kept.empty()) next = kept.back().last_offset + 1;
+    if (!kept.empty())
+      next = kept.back().last_offset + 1;
     SegmentInfo info = InfoOf(segment.get());
     CHECK(info.next_offset >= next && info.next_offset <= std::max<int64_t>(cut, 100));
     CHECK_EQ(info.max_timestamp, max);

@@ -28,16 +28,19 @@ int CallHook(File::Act act, const std::string& path, size_t* length) {
 int RunAll(const char* filter) {
   int failed = 0, ran = 0;
   for (const Test& test : Tests()) {
-    if (filter != nullptr && std::strstr(test.name, filter) == nullptr) continue;
+    if (filter != nullptr && std::strstr(test.name, filter) == nullptr)
+      continue;
     std::string made = (std::filesystem::temp_directory_path() / "seglog-test-XXXXXX").string();
-    if (::mkdtemp(made.data()) == nullptr) return 1;
+    if (::mkdtemp(made.data()) == nullptr)
+      return 1;
     directory = made;
     current_name = test.name;
     current_failed = false;
     test.run();
     std::filesystem::remove_all(directory);
     ran++;
-    if (current_failed) failed++;
+    if (current_failed)
+      failed++;
   }
   std::cout << ran << " tests, " << failed << " failed" << std::endl;
   return failed == 0 && ran > 0 ? 0 : 1;
@@ -61,7 +64,8 @@ const std::string& Directory() {
 
 void PutVarint(Bytes* bytes, int64_t value) {
   auto rest = static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-  for (; rest >= 0x80; rest >>= 7) bytes->push_back(static_cast<uint8_t>(rest | 0x80));
+  for (; rest >= 0x80; rest >>= 7)
+    bytes->push_back(static_cast<uint8_t>(rest | 0x80));
   bytes->push_back(static_cast<uint8_t>(rest));
 }
 
@@ -80,8 +84,8 @@ Bytes MakeRecord(int32_t offset_delta, size_t value_bytes) {
 }
 
 void Reseal(Bytes* batch) {
-  const uint32_t sum = Crc32c(batch->data() + format::kAttributes,
-                              batch->size() - format::kAttributes, 0);
+  const uint32_t sum =
+      Crc32c(batch->data() + format::kAttributes, batch->size() - format::kAttributes, 0);
   StoreBig<uint32_t>(batch->data() + format::kCrc, sum);
 }
 
@@ -201,9 +205,10 @@ std::vector<Stored> ScanAll(const std::string& path) {
   std::vector<Stored> stored;
   for (uint64_t at = 0; at + format::kHeaderBytes <= bytes.size();) {
     const BatchHeader header = ReadHeader(bytes.data() + at);
-    if (header.magic != format::kMagicV2 || header.size() > bytes.size() - at) break;
-    stored.push_back({header.base_offset, header.last_offset(), header.max_timestamp, at,
-                      header.size()});
+    if (header.magic != format::kMagicV2 || header.size() > bytes.size() - at)
+      break;
+    stored.push_back(
+        {header.base_offset, header.last_offset(), header.max_timestamp, at, header.size()});
     at += header.size();
   }
   return stored;
@@ -227,12 +232,14 @@ static void CheckOffsets(Segment* segment, const std::vector<Stored>& stored) {
 static void CheckTimestamp(Segment* segment, const std::vector<Stored>& stored, int64_t timestamp) {
   const Stored* expected = nullptr;
   for (const Stored& batch : stored) {
-    if (expected == nullptr && batch.max_timestamp >= timestamp) expected = &batch;
+    if (expected == nullptr && batch.max_timestamp >= timestamp)
+      expected = &batch;
   }
   BatchRange found;
   const Status status = segment->LocateTimestamp(timestamp, &found);
   CHECK_CODE(status, expected == nullptr ? Code::kNotFound : Code::kOk);
-  if (expected != nullptr) CHECK_EQ(found.position, expected->position);
+  if (expected != nullptr)
+    CHECK_EQ(found.position, expected->position);
 }
 
 void CheckLookups(Segment* segment, const std::vector<Stored>& stored) {

@@ -24,21 +24,24 @@ void Failed(const char* file, int line, const std::string& what);
 
 template <typename A, typename B>
 void CheckEqual(const A& actual, const B& expected, const char* text, const char* file, int line) {
-  if (actual == static_cast<A>(expected)) return;
-  Failed(file, line, std::string(text) + " is " + std::to_string(actual) + ", not " +
-                         std::to_string(static_cast<A>(expected)));
+  if (actual == static_cast<A>(expected))
+    return;
+  Failed(file, line,
+         std::string(text) + " is " + std::to_string(actual) + ", not " +
+             std::to_string(static_cast<A>(expected)));
 }
 
 #define SEGLOG_JOIN_(a, b) a##b
 #define SEGLOG_JOIN(a, b) SEGLOG_JOIN_(a, b)
 #define TEST(name)                                                                                 \
   static void SEGLOG_JOIN(Run, __LINE__)();                                                        \
-  static const seglog::test::Registered SEGLOG_JOIN(kRegistered, __LINE__)(                        \
-      name, SEGLOG_JOIN(Run, __LINE__));                                                           \
+  static const seglog::test::Registered SEGLOG_JOIN(kRegistered,                                   \
+                                                    __LINE__)(name, SEGLOG_JOIN(Run, __LINE__));   \
   static void SEGLOG_JOIN(Run, __LINE__)()
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
-    if (!(condition)) seglog::test::Failed(__FILE__, __LINE__, #condition);                        \
+    if (!(condition))                                                                              \
+      seglog::test::Failed(__FILE__, __LINE__, #condition);                                        \
   } while (false)
 #define CHECK_EQ(actual, expected)                                                                 \
   seglog::test::CheckEqual(actual, expected, #actual, __FILE__, __LINE__)
