@@ -54,7 +54,7 @@ function pointsAtBatch(log: FileWindow, offset: number, position: number): strin
   try {
     const header = parseBatchHeader(log.view(position, HEADER_BYTES), 0, position)
     if (header.baseOffset <= offset) return undefined
-    return `offset ${offset}, but the batch at ${position} of the log begins at ${header.baseOffset}`
+    return `offset ${offset}, but the batch it points at begins at ${header.baseOffset}`
   } catch (error) {
     if (!(error instanceof SeglogError)) throw error
     return `position ${position} of the log is no batch: ${error.message}`

@@ -38,7 +38,7 @@ for (const codec of codecs) {
   })
 }
 
-/** Compressed forms of 1 GiB of zeros, made from that of a part: members and frames may be joined. */
+/** 64 MiB of zeros; 1 GiB where members or frames may be joined. */
 function bomb(codec: Codec): Uint8Array {
   const part: Uint8Array = codec.compress(Buffer.alloc(64 * MEBIBYTE))
   if (codec.name === 'gzip' || codec.name === 'zstd')

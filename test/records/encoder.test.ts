@@ -21,7 +21,7 @@ import {
 const read = (batch: Uint8Array) => [...iterateRecords(batch)].map(plain)
 
 for (const compression of codecNames) {
-  test(`null, empty and filled keys, values and headers come back apart through ${compression}`, () => {
+  test(`null, empty and filled fields come back apart through ${compression}`, () => {
     const fields = [null, '', 'x']
     const records: RecordInput[] = []
     for (const key of fields) {

@@ -60,11 +60,20 @@ export function batchAround(template: Uint8Array, records: Uint8Array): Uint8Arr
   return sealed(batch)
 }
 
-/** Batches that the classes of Apache Kafka 4.3.1 have written, by name. */
-export function kafkaFixtures(): Map<string, Buffer> {
-  const path = new URL('../../../test/records/fixtures/kafka-4.3.1.json', import.meta.url)
+function fixturesOf(file: string): Map<string, Buffer> {
+  const path = new URL(`../../../test/records/fixtures/${file}`, import.meta.url)
   const texts: Record<string, string> = JSON.parse(readFileSync(path, 'utf8'))
   return new Map(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text, 'base64')]))
+}
+
+/** Batches that the classes of Apache Kafka 4.3.1 have written, by name. */
+export function kafkaFixtures(): Map<string, Buffer> {
+  return fixturesOf('kafka-4.3.1.json')
+}
+
+/** One batch a codec as kcat on librdkafka has sent it, by name of the codec. */
+export function librdkafkaFixtures(): Map<string, Buffer> {
+  return fixturesOf('librdkafka-2.0.2.json')
 }
 
 /** The four records that most fixtures hold. */

@@ -13,6 +13,7 @@ import {
   codecNames,
   fixturePlain,
   kafkaFixtures,
+  librdkafkaFixtures,
   plain,
   sealed,
   seeded,
@@ -47,6 +48,24 @@ for (const name of codecNames.slice(1)) {
         headers: [],
       })),
     )
+  })
+}
+
+for (const [name, bytes] of librdkafkaFixtures()) {
+  test(`a batch that librdkafka sent with ${name} is read`, () => {
+    const got = [...iterateRecords(bytes)].map(plain)
+    assert.equal(got.length, 500)
+    for (const [index, { offset, key, value, headers }] of got.entries()) {
+      assert.deepEqual(
+        { offset, key, value, headers },
+        {
+          offset: index,
+          key: `k${index + 1}`,
+          value: `value number ${index + 1} from kcat`,
+          headers: [['a', '1']],
+        },
+      )
+    }
   })
 }
 
