@@ -204,8 +204,11 @@ test('npm start serves and ends by a signal', limit, async () => {
   const dataDir = temporaryFolder()
   const [, , ...overrides] = brokerArguments({ dataDir })
   const running = start(process.execPath, [join(root, 'scripts', 'start.mjs'), ...overrides])
-  await until('ready line', () => / ready on /.test(running.stdout().toString()), 30_000)
-  const [, port = ''] = / ready on [^:]+:(\d+)/.exec(running.stdout().toString()) ?? []
+  const line = () => / ready on [^:]+:(\d+)/.exec(running.stdout().toString())
+  const ended = () => running.child.exitCode !== null
+  await until('ready line', () => line() !== null || ended(), 30_000)
+  const [, port = ''] = line() ?? []
+  assert.notEqual(port, '', running.stderr())
   await new Promise<void>((resolve) => {
     const socket = connect(Number(port), '127.0.0.1', () => {
       socket.destroy()
