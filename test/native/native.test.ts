@@ -21,7 +21,7 @@ const listed = (folder: string, ending: string) =>
     .map((name) => join(root, folder, name))
 
 /** What includes node_api.h or napi.h needs Node.js around it, and has its tests in TypeScript. */
-const bound = /(_binding|addon|work|transfer)\.cc$/
+const bound = /native\/(\w+_binding|addon|work)\.cc$/
 
 async function compileAll(): Promise<void> {
   mkdirSync(target, { recursive: true })

@@ -1,12 +1,8 @@
-// Runner and fixtures of the native tests: see support.h. Prints one line per failure, and at the
-// end how many tests ran; the exit code is 1 where any failed.
+// Fixtures of the native tests: see support.h.
 #include "support.h"
 
 #include "../../native/crc32.h"
-#include "../../native/helper.h"
 
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -16,51 +12,13 @@ namespace seglog::test {
 
 namespace {
 
-const char* current_name = "";
-bool current_failed = false;
-std::string directory;
 Faults::Hook fault_hook;
 
 int CallHook(File::Act act, const std::string& path, size_t* length) {
   return fault_hook(act, path, length);
 }
 
-int RunAll(const char* filter) {
-  int failed = 0, ran = 0;
-  for (const Test& test : Tests()) {
-    if (filter != nullptr && std::strstr(test.name, filter) == nullptr)
-      continue;
-    std::string made = (std::filesystem::temp_directory_path() / "seglog-test-XXXXXX").string();
-    if (::mkdtemp(made.data()) == nullptr)
-      return 1;
-    directory = made;
-    current_name = test.name;
-    current_failed = false;
-    test.run();
-    std::filesystem::remove_all(directory);
-    ran++;
-    if (current_failed)
-      failed++;
-  }
-  std::cout << ran << " tests, " << failed << " failed" << std::endl;
-  return failed == 0 && ran > 0 ? 0 : 1;
-}
-
 } // namespace
-
-std::vector<Test>& Tests() {
-  static std::vector<Test> tests;
-  return tests;
-}
-
-void Failed(const char* file, int line, const std::string& what) {
-  std::cout << current_name << "\n  " << file << ":" << line << ": " << what << std::endl;
-  current_failed = true;
-}
-
-const std::string& Directory() {
-  return directory;
-}
 
 void PutVarint(Bytes* bytes, int64_t value) {
   auto rest = static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
@@ -251,10 +209,3 @@ void CheckLookups(Segment* segment, const std::vector<Stored>& stored) {
 }
 
 } // namespace seglog::test
-
-int main(int argc, char** argv) {
-  seglog::Helper::Retain();
-  const int result = seglog::test::RunAll(argc > 1 ? argv[1] : nullptr);
-  seglog::Helper::Release();
-  return result;
-}
