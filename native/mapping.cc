@@ -1,6 +1,7 @@
 // Windows, and the slot in which the helper hands over the next one. See mapping.h.
 #include "mapping.h"
 
+#include "crossing.h"
 #include "helper.h"
 
 #include <algorithm>
@@ -175,6 +176,7 @@ void Windows::Ask(uint64_t end) {
   const uint64_t ticket = ++slot_->ticket;
   lock.unlock();
   const bool posted = Helper::Post([slot = slot_, file = file_, ticket, position, length] {
+    Crossing::Measure(file->path().substr(0, file->path().rfind('/')));
     slot->Prepare(file.get(), ticket, position, length);
   });
   if (posted) {
