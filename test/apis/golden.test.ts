@@ -1,6 +1,7 @@
 /**
- * Bytes that Kafka's own message classes wrote, in golden.jsonl: one message a line with its value and the release
- * whose classes wrote it (4.3.1, and 3.6.2 for versions that 4.x dropped). Bytes in values are base64.
+ * Bytes that Kafka's own message classes wrote, in golden.jsonl: one message a line with its value
+ * and the release whose classes wrote it (4.3.1, and 3.6.2 for versions that 4.x dropped). Bytes in
+ * values are base64.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

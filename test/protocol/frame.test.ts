@@ -1,4 +1,7 @@
-/** Frames come out of any cut of the stream; lengths that make no sense end it at once and cost nothing. */
+/**
+ * Frames come out of any cut of the stream; lengths that make no sense end it at once and cost
+ * nothing.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiVersions } from '../../src/apis/api-versions.js'
@@ -6,7 +9,6 @@ import { fetch } from '../../src/apis/fetch.js'
 import { metadata } from '../../src/apis/metadata.js'
 import { produce } from '../../src/apis/produce.js'
 import { apiByKey, apis } from '../../src/apis/registry.js'
-import { SeglogError } from '../../src/errors.js'
 import {
   decodeResponse,
   type EncodedFrame,
@@ -94,8 +96,7 @@ for (const [hex, cause] of [
   test(`a length of ${hex} is refused as ${cause}`, () => {
     assert.throws(
       () => collect(new FrameReader(MAX_BYTES), [Buffer.from(hex, 'hex')]),
-      (error) =>
-        isMalformed(error) && error instanceof SeglogError && error.message.includes(cause),
+      (error) => isMalformed(error) && String(error).includes(cause),
     )
   })
 }
