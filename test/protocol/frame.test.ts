@@ -166,7 +166,7 @@ test('a flexible request begins as Kafka writes it', () => {
     clientSoftwareVersion: '1',
   })
   const bytes = Buffer.concat(frame.parts.filter((part) => part instanceof Uint8Array))
-  // Length, key, version, correlation id, client id with two bytes of length, no tags; then the message.
+  // Length, key, version, correlation id, client id behind two bytes, no tags; the message.
   const expected = ['00000012', '0012', '0003', '00000005', '00026162', '00', '0278023100']
   assert.equal(bytes.toString('hex'), expected.join(''))
 })
