@@ -1,4 +1,6 @@
-/** The primitive values: exact at their bounds, refused beyond them, and never read past the end. */
+/**
+ * The primitive values: exact at their bounds, refused beyond them, and never read past the end.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ITEMS_MAX, Reader, Writer } from '../../src/protocol/bytes.js'
@@ -201,7 +203,7 @@ test('a slice becomes a part of its own between the bytes around it', () => {
   writer.records(slice)
   writer.int8(2)
   assert.equal(writer.sizeBytes, 1002)
-  assert.deepEqual(writer.finish(), [Buffer.from([1]), slice, Buffer.from([2])])
+  assert.deepEqual(writer.finish(), [new Uint8Array([1]), slice, new Uint8Array([2])])
 })
 
 test('an empty slice is no part', () => {

@@ -1,4 +1,7 @@
-/** Frames come out of any cut of the stream; lengths that make no sense end it at once and cost nothing. */
+/**
+ * Frames come out of any cut of the stream; lengths that make no sense end it at once and cost
+ * nothing.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiVersions } from '../../src/apis/api-versions.js'
@@ -6,7 +9,6 @@ import { fetch } from '../../src/apis/fetch.js'
 import { metadata } from '../../src/apis/metadata.js'
 import { produce } from '../../src/apis/produce.js'
 import { apiByKey, apis } from '../../src/apis/registry.js'
-import { SeglogError } from '../../src/errors.js'
 import {
   decodeResponse,
   type EncodedFrame,
@@ -94,8 +96,7 @@ for (const [hex, cause] of [
   test(`a length of ${hex} is refused as ${cause}`, () => {
     assert.throws(
       () => collect(new FrameReader(MAX_BYTES), [Buffer.from(hex, 'hex')]),
-      (error) =>
-        isMalformed(error) && error instanceof SeglogError && error.message.includes(cause),
+      (error) => isMalformed(error) && String(error).includes(cause),
     )
   })
 }
@@ -165,7 +166,7 @@ test('a flexible request begins as Kafka writes it', () => {
     clientSoftwareVersion: '1',
   })
   const bytes = Buffer.concat(frame.parts.filter((part) => part instanceof Uint8Array))
-  // Length, key, version, correlation id, client id with two bytes of length, no tags; then the message.
+  // Length, key, version, correlation id, client id behind two bytes, no tags; the message.
   const expected = ['00000012', '0012', '0003', '00000005', '00026162', '00', '0278023100']
   assert.equal(bytes.toString('hex'), expected.join(''))
 })

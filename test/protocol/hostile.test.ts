@@ -1,6 +1,6 @@
 /**
- * Bytes from strangers: whatever they are, reading them ends in a value or in MALFORMED_FRAME, in time and memory
- * that their own length bounds. Seeded, so that a failure repeats.
+ * Bytes from strangers: whatever they are, reading them ends in a value or in MALFORMED_FRAME, in
+ * time and memory that their own length bounds. Seeded, so that a failure repeats.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

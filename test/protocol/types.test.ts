@@ -1,4 +1,7 @@
-/** Strings, lists, bytes and records: null, empty and absent stay apart, and lengths are judged before use. */
+/**
+ * Strings, lists, bytes and records: null, empty and absent stay apart, and lengths are judged
+ * before use.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Reader, Writer } from '../../src/protocol/bytes.js'
