@@ -1,4 +1,7 @@
-/** The rules of the house, applied to every file of the checkout. The rules themselves are tested in tidy/. */
+/**
+ * The rules of the house, applied to every file of the checkout. The rules themselves are tested in
+ * tidy/.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** That each rule complains of what it is for and of nothing else: a rule that cannot fail would be worthless. */
+/**
+ * That each rule complains of what it is for and of nothing else: a rule that cannot fail would be
+ * worthless.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as rules from './rules.js'

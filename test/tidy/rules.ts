@@ -1,6 +1,6 @@
 /**
- * The rules of the house as functions from one file to complaints, each of which names the line. There are no
- * exemptions: who needs one changes the rule here for everyone.
+ * The rules of the house as functions from one file to complaints, each of which names the line.
+ * There are no exemptions: who needs one changes the rule here for everyone.
  */
 import { join } from 'node:path/posix'
 import { functionsOf, importsOf, type Language, mask } from './scanner.js'
@@ -62,7 +62,10 @@ const heights = new Map<string, number>([
 ])
 const leaf = 2
 
-/** `src/storage/log.ts` belongs to storage, and so do files beside it that it names: config-keys to config. */
+/**
+ * `src/storage/log.ts` belongs to storage, and so do files beside it that it names: config-keys to
+ * config.
+ */
 function unitOf(path: string): string | undefined {
   const [, name = ''] = /^src\/([^/.]+)/.exec(path) ?? []
   if (heights.has(name)) return name
@@ -108,7 +111,9 @@ const forbiddenCalls = [
 const forbiddenModules =
   /^(?:node:)?(?:net|tls|http|https|http2|dgram|dns|timers|perf_hooks)(?:\/|$)/
 
-/** Clock, timers, randomness and sockets come from src/env.ts. Their types may be named anywhere. */
+/**
+ * Clock, timers, randomness and sockets come from src/env.ts. Their types may be named anywhere.
+ */
 export const environment: Rule = ({ path, text }) => {
   if (path === 'src/env.ts') return []
   const code = mask(text, 'ts')
@@ -158,7 +163,10 @@ const foreign = new RegExp(
   'g',
 )
 
-/** The project runs anywhere, so it names no folder and no mirror of the machine on which it was written. */
+/**
+ * The project runs anywhere, so it names no folder and no mirror of the machine on which it was
+ * written.
+ */
 export const anywhere: Rule = ({ path, text }) =>
   [...text.matchAll(foreign)].map(
     (match) => `${path}:${lineAt(text, match.index)} names ${match[0]}`,
@@ -166,7 +174,10 @@ export const anywhere: Rule = ({ path, text }) =>
 
 const screaming = (name: string) => name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()
 
-/** The native result codes by their names in JavaScript, as native/status.h and as src/native.ts has them. */
+/**
+ * The native result codes by their names in JavaScript, as native/status.h and as src/native.ts has
+ * them.
+ */
 export function statusesOf(
   header: string,
   module: string,

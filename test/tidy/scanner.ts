@@ -1,9 +1,11 @@
 /**
- * Reads TypeScript, JavaScript and C++ just well enough to judge their form: where code is, as opposed to
- * comments, strings, templates and regular expressions; where functions begin and end; what is imported.
+ * Reads TypeScript, JavaScript and C++ just well enough to judge their form: where code is, as
+ * opposed to comments, strings, templates and regular expressions; where functions begin and end;
+ * what is imported.
  *
- * `mask` keeps every position and every newline, so an index into the mask is one into the source. A source that
- * it misreads shows as braces that do not match, which is an error and not a shorter list of functions.
+ * `mask` keeps every position and every newline, so an index into the mask is one into the source.
+ * A source that it misreads shows as braces that do not match, which is an error and not a shorter
+ * list of functions.
  */
 
 export type Language = 'ts' | 'cpp'
@@ -23,7 +25,10 @@ export interface Import {
 
 const blank = (text: string) => text.replace(/[^\n]/g, ' ')
 
-/** What may stand before a slash that begins a regular expression: an operator, an opening, certain words. */
+/**
+ * What may stand before a slash that begins a regular expression: an operator, an opening, certain
+ * words.
+ */
 const beforeRegex =
   /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of|do|else|yield|await))\s*$/
 
@@ -123,7 +128,10 @@ export function mask(source: string, language: Language): string {
 
 const closing: Record<string, string> = { '(': ')', '[': ']', '{': '}' }
 
-/** For each opening bracket the index of the one that closes it, and the reverse. Throws where one is missing. */
+/**
+ * For each opening bracket the index of the one that closes it, and the reverse. Throws where one
+ * is missing.
+ */
 export function brackets(code: string): Map<number, number> {
   const pairs = new Map<number, number>()
   const open: number[] = []
@@ -147,7 +155,10 @@ const lineOf = (text: string, at: number) => text.slice(0, at).split('\n').lengt
 
 const notFunctions = /\b(?:if|for|while|switch|catch|with|constexpr)\s*$|\bfor\s+await\s*$/
 
-/** Follows what may stand between a parameter list and a body; gives the index of the body's brace, or -1. */
+/**
+ * Follows what may stand between a parameter list and a body; gives the index of the body's brace,
+ * or -1.
+ */
 class Heading {
   readonly #code: string
   readonly #pairs: Map<number, number>
@@ -178,7 +189,10 @@ class Heading {
     return this.#code.charAt(at) === '{' ? at : -1
   }
 
-  /** A return type ends where a brace follows something complete; a brace before that is a part of it. */
+  /**
+   * A return type ends where a brace follows something complete; a brace before that is a part of
+   * it.
+   */
   #type(at: number): number {
     let complete = false
     let angles = 0
@@ -226,7 +240,9 @@ class Heading {
   }
 }
 
-/** Every function, method, constructor, arrow function with a body, and lambda. `code` is masked. */
+/**
+ * Every function, method, constructor, arrow function with a body, and lambda. `code` is masked.
+ */
 export function functionsOf(code: string, language: Language): FunctionSpan[] {
   const pairs = brackets(code)
   const heading = new Heading(code, pairs)
@@ -240,7 +256,10 @@ export function functionsOf(code: string, language: Language): FunctionSpan[] {
   return spans.sort((a, b) => a.first - b.first)
 }
 
-/** Every module that is named in an import, an export from, or an `import()`, in TypeScript or JavaScript. */
+/**
+ * Every module that is named in an import, an export from, or an `import()`, in TypeScript or
+ * JavaScript.
+ */
 export function importsOf(source: string, code: string): Import[] {
   const found: Import[] = []
   const pattern = /\b(?:(?:import|export)\s+([\w\s{},*$]*?)\s*from|import)\s*\(?\s*(['"])/g
