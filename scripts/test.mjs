@@ -1,6 +1,6 @@
-// `npm test`: builds what is missing, checks the form of the sources, fetches the foreign clients that the
-// compatibility tests run, then runs the tests with node's own runner. Arguments select test files by a part
-// of their path: `npm test -- storage/`.
+// `npm test`: builds what is missing, checks the form of the sources, fetches the foreign clients
+// that the compatibility tests run, then runs the tests with node's own runner. Arguments select
+// test files by a part of their path: `npm test -- storage/`.
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -128,7 +128,8 @@ async function readTree(path: string): Promise<Map<string, Stored>> {
   }
   try {
     const file = JSON.parse(text) as TreeFile
-    if (file.version !== 1) throw new Error(`version ${file.version} is not known`)
+    if (file.version !== 1)
+      throw new SeglogError('UNSUPPORTED', `version ${file.version} is not known`)
     return new Map(
       Object.entries(file.znodes).map(([name, { data, version }]) => [
         name,

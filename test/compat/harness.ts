@@ -1,9 +1,11 @@
 /**
- * Runs programs for tests: the broker as a child process, and anything else with its output captured and its time
- * bounded. Whatever a test file leaves behind, children and temporary folders alike, goes when its process exits.
+ * Runs programs for tests: the broker as a child process, and anything else with its output
+ * captured and its time bounded. Whatever a test file leaves behind, children and temporary folders
+ * alike, goes when its process exits.
  *
- * With SEGLOG_TEST_BOOTSTRAP=HOST:PORT the tests that only talk to a broker talk to that one instead, which need
- * not be seglog: so one learns whether a test is right, or how another broker answers.
+ * With SEGLOG_TEST_BOOTSTRAP=HOST:PORT the tests that only talk to a broker talk to that one
+ * instead, which need not be seglog: so one learns whether a test is right, or how another broker
+ * answers.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +24,8 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-// A failed test may leave a child or a socket behind that would keep the process, and with it the whole run.
+// A failed test may leave a child or a socket behind that would keep the process, and with it the
+// whole run.
 after(() => {
   setTimeout(() => {
     process.stderr.write('the tests are over, but something that they started still runs\n')
@@ -115,7 +118,10 @@ export async function within(running: Running, timeoutMs: number): Promise<Exit>
   throw new Error(`still running after ${timeoutMs} ms:\n${running.stderr()}`)
 }
 
-/** Runs a program to its end. Rejects when it takes too long or ends with another code than expected. */
+/**
+ * Runs a program to its end. Rejects when it takes too long or ends with another code than
+ * expected.
+ */
 export async function run(
   command: string,
   args: readonly string[],
@@ -216,7 +222,10 @@ async function readyOf(running: Running): Promise<RegExpExecArray> {
   throw new Error(`the broker ended with ${ended?.code ?? ended?.signal}:\n${running.stderr()}`)
 }
 
-/** Starts a broker on a free port and a fresh folder, unless given, and waits until it says that it serves. */
+/**
+ * Starts a broker on a free port and a fresh folder, unless given, and waits until it says that it
+ * serves.
+ */
 export async function startBroker(options: BrokerOptions = {}): Promise<TestBroker> {
   const address = process.env.SEGLOG_TEST_BOOTSTRAP
   if (address) return external(address)

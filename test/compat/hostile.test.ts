@@ -1,6 +1,6 @@
 /**
- * What strangers send that speak another protocol, or none: their connection ends, nothing is reserved for what
- * they announce, and those who do speak Kafka's notice nothing.
+ * What strangers send that speak another protocol, or none: their connection ends, nothing is
+ * reserved for what they announce, and those who do speak Kafka's notice nothing.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -99,8 +99,8 @@ test('200 of them leave the memory as it was and a client undisturbed', limit, a
   const state = { stop: false }
   const client = steadyClient(state)
   await insult(100)
-  // A heap grows in steps of its own until it has found its size, so one quiet round of several is the proof;
-  // what is reserved for a length or kept of a connection would show in every one.
+  // A heap grows in steps of its own until it has found its size, so one quiet round of several is
+  // the proof; what is reserved for a length or kept of a connection would show in every one.
   const virtual = memoryKiB(broker.pid, 'VmPeak')
   const grown: number[] = []
   while (grown.length < 6 && !grown.some((kib) => kib < 4096)) {

@@ -1,7 +1,7 @@
 /**
- * What kafkajs, the client that most users of Node.js have, sees of the broker; and that it and librdkafka read
- * each other's records. Of itself kafkajs knows no codec but gzip; the others are lent to it from seglog, whose
- * codecs are so judged by librdkafka's.
+ * What kafkajs, the client that most users of Node.js have, sees of the broker; and that it and
+ * librdkafka read each other's records. Of itself kafkajs knows no codec but gzip; the others are
+ * lent to it from seglog, whose codecs are so judged by librdkafka's.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,6 @@
-/** The order of responses, their absence, version negotiation, and first use, judged from raw bytes. */
+/**
+ * The order of responses, their absence, version negotiation, and first use, judged from raw bytes.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startBroker, type TestBroker, until } from './harness.js'

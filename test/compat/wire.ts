@@ -1,7 +1,7 @@
 /**
- * Requests of the Kafka protocol written by hand, and a socket to send them on, so that what the broker does with
- * a connection is judged without any client's or seglog's own code. Only what the tests need: a few APIs in one
- * non-flexible version each.
+ * Requests of the Kafka protocol written by hand, and a socket to send them on, so that what the
+ * broker does with a connection is judged without any client's or seglog's own code. Only what the
+ * tests need: a few APIs in one non-flexible version each.
  */
 import { connect, type Socket } from 'node:net'
 import { until } from './harness.js'
@@ -167,7 +167,10 @@ export class Wire {
   }
 }
 
-/** The error code in the response body of a `createTopic`, a `produce` and a `fetch` of one partition. */
+/**
+ * The error code in the response body of a `createTopic`, a `produce` and a `fetch` of one
+ * partition.
+ */
 export const errorOf = {
   createTopic: (body: Buffer, topic: string) =>
     body.readInt16BE(4 + 4 + 2 + Buffer.byteLength(topic)),
