@@ -146,6 +146,7 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     producerIds: new ProducerIds(coordination, brokerId),
     deadlines: new Deadlines(env),
   }
+  undo.push(async () => context.groups.close())
   return { context, coordination, logs, listeners: [], dataDirs, temporary, logger }
 }
 
@@ -209,10 +210,9 @@ async function closeParts(parts: Parts): Promise<void> {
   context.deadlines.expireAll()
   await drained
   context.deadlines.close()
-  await coordination.close()
-  try {
-    await logs.close()
-  } finally {
-    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
-  }
+  // One that fails does not keep the others from letting go of what they hold.
+  const results = await Promise.allSettled([coordination.close(), logs.close()])
+  if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
 }

@@ -26,7 +26,7 @@ export interface OpenLogOptions {
   segmentBytes?: number
   /** Bytes of log between two entries of the sparse index; 4096 unless given. */
   indexIntervalBytes?: number
-  /** When to sync without being asked: after so many records, or so many ms after an append. */
+  /** When to sync without being asked: after so many records, or so many ms after an append; 0 is never. */
   flush?: { messages?: number; ms?: number }
   env?: Env
 }
@@ -72,14 +72,15 @@ const CHUNK_BYTES = 1024 * 1024
 
 /**
  * Opens the log in `directory`, which is made where missing and recovered where the last user did not close it.
- * Rejects with LOCKED, CORRUPT, TOO_MANY_FILES, NO_SPACE or IO.
+ * Rejects with BAD_ARGUMENT, LOCKED, CORRUPT, TOO_MANY_FILES, NO_SPACE or IO.
  */
 export async function openLog(directory: string, options: OpenLogOptions = {}): Promise<OpenLog> {
   const path = resolve(directory)
+  const chosen = logOptions(options)
   await mkdir(path, { recursive: true })
   const locks = takeLocks(path)
   try {
-    const log = await Log.open(path, logOptions(options), (options.env ?? systemEnv).now())
+    const log = await Log.open(path, chosen, (options.env ?? systemEnv).now())
     return new OpenLog(log, locks, options)
   } catch (error) {
     for (const lock of locks) lock.release()
@@ -100,16 +101,21 @@ function takeLocks(path: string): DirectoryLock[] {
   }
 }
 
-function logOptions({ segmentBytes, indexIntervalBytes, flush }: OpenLogOptions) {
-  const chosen = { ...defaultLogOptions, flushMessages: flush?.messages ?? 0 }
+function logOptions({ segmentBytes, indexIntervalBytes, flush = {} }: OpenLogOptions) {
+  const { messages = 0, ms = 0 } = flush
+  const chosen = { ...defaultLogOptions, flushMessages: messages }
   chosen.segmentBytes = segmentBytes ?? chosen.segmentBytes
   chosen.indexIntervalBytes = indexIntervalBytes ?? chosen.indexIntervalBytes
-  for (const [name, value] of Object.entries({ segmentBytes, indexIntervalBytes })) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0 && value < 2 ** 31)) {
-      throw new SeglogError('BAD_ARGUMENT', `${name} is from 1 to 2^31 - 1, not ${value}`)
-    }
-  }
+  checkRange('segmentBytes', chosen.segmentBytes, 1)
+  checkRange('indexIntervalBytes', chosen.indexIntervalBytes, 1)
+  checkRange('flush.messages', messages, 0)
+  checkRange('flush.ms', ms, 0)
   return chosen
+}
+
+function checkRange(name: string, value: number, min: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value < 2 ** 31) return
+  throw new SeglogError('BAD_ARGUMENT', `${name} is from ${min} to 2^31 - 1, not ${value}`)
 }
 
 export class OpenLog {

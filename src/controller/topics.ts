@@ -5,9 +5,12 @@
  *
  * Creations run one after the other, which makes two clients that create the same topic at once safe.
  */
+import { AssertionError } from 'node:assert'
 import { type BrokerConfig, TopicConfig } from '../config.js'
 import type { Coordination } from '../coordination/coordination.js'
 import {
+  deletionsPath,
+  deletionZNode,
   type TopicAssignment,
   topicConfigZNode,
   topicsPath,
@@ -49,7 +52,10 @@ export class Topics {
     this.#config = config
   }
 
-  /** Serves every topic of the tree, and adopts those found on disk alone. For the start of a broker. */
+  /**
+   * Serves every topic of the tree, adopts those found on disk alone, and ends deletions that were begun. For the
+   * start of a broker.
+   */
   async load(
     found: Map<string, { topicId: string | undefined; partitions: number }>,
   ): Promise<void> {
@@ -70,12 +76,13 @@ export class Topics {
       const config = TopicConfig.parse(await this.#storedConfig(name), this.#config)
       await this.#replicas.serve(name, topicId, assignment.partitions.length, config)
     }
+    for (const name of await this.#coordination.children(deletionsPath)) await this.#remove(name)
   }
 
   /**
    * Makes a topic, or with `validateOnly` only says whether it could be made. Rejects with a `ProtocolError`:
    * INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR,
-   * INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG.
+   * INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, KAFKA_STORAGE_ERROR.
    */
   create(wish: TopicWish, validateOnly = false): Promise<TopicAssignment & { topicId: string }> {
     const creation = this.#queue.then(() => this.#create(wish, validateOnly))
@@ -98,14 +105,21 @@ export class Topics {
     const assignment = { topicId: this.#newTopicId(), partitions: this.#decide(wish) }
     const config = this.#parseConfig(wish.configs ?? {})
     if (validateOnly) return assignment
-    await this.#write(name, assignment, wish.configs ?? {})
-    await this.#replicas.serve(name, assignment.topicId, assignment.partitions.length, config)
+    try {
+      await this.#write(name, assignment, wish.configs ?? {})
+      await this.#replicas.serve(name, assignment.topicId, assignment.partitions.length, config)
+    } catch (error) {
+      // Where not even this can be written, the next attempt takes the znodes for what they are.
+      await this.#forget(name).catch(() => {})
+      throw storageFault(name, error)
+    }
     return assignment
   }
 
   /**
-   * Removes a topic, its records with it. Rejects with a `ProtocolError` UNKNOWN_TOPIC_OR_PARTITION. The znode goes
-   * first, so that a crash in between leaves folders without a topic rather than a topic without folders.
+   * Removes a topic, its records with it. Rejects with a `ProtocolError`: UNKNOWN_TOPIC_OR_PARTITION,
+   * KAFKA_STORAGE_ERROR. A znode marks the topic first, so that a crash in between leaves neither folders that a
+   * start would adopt nor a topic without its records.
    */
   delete(name: string): Promise<void> {
     const deletion = this.#queue.then(() => this.#delete(name))
@@ -115,11 +129,34 @@ export class Topics {
 
   async #delete(name: string): Promise<void> {
     if (!this.#replicas.topic(name)) throw new ProtocolError(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
-    for (const path of [topicZNode.path(name), topicConfigZNode.path(name)]) {
-      const znode = await this.#coordination.get(path)
-      if (znode) await this.#coordination.delete(path, znode.version)
+    try {
+      await this.#replace(deletionZNode.path(name), Buffer.alloc(0))
+      await this.#remove(name)
+    } catch (error) {
+      throw storageFault(name, error)
     }
+  }
+
+  async #remove(name: string): Promise<void> {
     await this.#replicas.remove(name)
+    await this.#forget(name)
+  }
+
+  /** Takes all znodes of a topic away, the mark of its deletion last. */
+  async #forget(name: string): Promise<void> {
+    for (const { path } of [topicConfigZNode, topicZNode, deletionZNode]) {
+      await this.#clear(path(name))
+    }
+  }
+
+  async #clear(path: string): Promise<void> {
+    const znode = await this.#coordination.get(path)
+    if (znode) await this.#coordination.delete(path, znode.version)
+  }
+
+  async #replace(path: string, data: Buffer): Promise<void> {
+    await this.#clear(path)
+    await this.#coordination.create(path, data)
   }
 
   async #storedConfig(name: string): Promise<Record<string, string>> {
@@ -136,21 +173,13 @@ export class Topics {
     }
   }
 
+  /** What an attempt that failed left of this topic is replaced: it is not served, so nobody knows it. */
   async #write(name: string, assignment: TopicAssignment, configs: Record<string, string>) {
-    try {
-      if (Object.keys(configs).length > 0) {
-        const path = topicConfigZNode.path(name)
-        const stale = await this.#coordination.get(path)
-        if (stale) await this.#coordination.delete(path, stale.version)
-        await this.#coordination.create(path, topicConfigZNode.encode(configs))
-      }
-      await this.#coordination.create(topicZNode.path(name), topicZNode.encode(assignment))
-    } catch (error) {
-      if (error instanceof SeglogError && error.code === 'EXISTS') {
-        throw new ProtocolError(KafkaError.TOPIC_ALREADY_EXISTS, `Topic '${name}' already exists.`)
-      }
-      throw error
+    await this.#forget(name)
+    if (Object.keys(configs).length > 0) {
+      await this.#replace(topicConfigZNode.path(name), topicConfigZNode.encode(configs))
     }
+    await this.#replace(topicZNode.path(name), topicZNode.encode(assignment))
   }
 
   #decide(wish: TopicWish): number[][] {
@@ -192,4 +221,11 @@ export class Topics {
   #newTopicId(): string {
     return this.#env.random.bytes(16).toString('base64url')
   }
+}
+
+/** What a client is told where znodes or logs could not be written. Broken assumptions stay what they are. */
+function storageFault(name: string, error: unknown): unknown {
+  if (error instanceof AssertionError) return error
+  const text = `Topic '${name}': ${error instanceof Error ? error.message : error}`
+  return new ProtocolError(KafkaError.KAFKA_STORAGE_ERROR, text)
 }

@@ -50,6 +50,11 @@ export const topicConfigZNode = {
     parse<{ config: Record<string, string> }>(data, topic).config,
 }
 
+export const deletionsPath = '/admin/delete_topics'
+
+/** `/admin/delete_topics/[topic]`: a topic that is being deleted, which a restart goes on with. No data. */
+export const deletionZNode = { path: (topic: string) => `${deletionsPath}/${topic}` }
+
 /** `/brokers/ids/[id]`, ephemeral: where a broker listens. */
 export const brokerZNode = {
   path: (id: number) => `/brokers/ids/${id}`,

@@ -25,7 +25,7 @@ export class Replicas {
     this.#logs = logs
   }
 
-  /** Makes the logs of a topic that are missing and serves it. */
+  /** Makes the logs of a topic that are missing and serves it. Rejects with nothing of a new topic left. */
   async serve(
     topic: string,
     topicId: string,
@@ -37,25 +37,34 @@ export class Replicas {
       throw new SeglogError('EXISTS', `${topic} is served with another id, ${known.topicId}`)
     }
     const served = known ?? { topic, topicId, config, partitions: [] }
-    for (let index = served.partitions.length; index < partitionCount; index++) {
-      const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
-      served.partitions[index] = new Partition(topic, index, log, served.config)
+    const present = this.#logs.topics().get(topic)?.partitions ?? 0
+    try {
+      for (let index = served.partitions.length; index < partitionCount; index++) {
+        const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
+        served.partitions[index] = new Partition(topic, index, log, served.config)
+      }
+    } catch (error) {
+      if (present === 0) await this.#discard(served).catch(() => {})
+      throw error
     }
     this.#topics.set(topic, served)
     this.#byId.set(topicId, served)
     return served
   }
 
-  /** Stops serving a topic and removes its logs. Whoever waits for it is told first. */
+  /** Stops serving a topic and removes its logs, in whatever state they are. Whoever waits for it is told first. */
   async remove(name: string): Promise<void> {
     const served = this.#topics.get(name)
     if (!served) return
     this.#topics.delete(name)
     this.#byId.delete(served.topicId)
-    for (const partition of served.partitions) await partition.close()
-    for (const { index } of served.partitions) {
-      await this.#logs.remove({ topic: name, partition: index })
-    }
+    await this.#discard(served)
+  }
+
+  async #discard({ topic, partitions }: TopicReplicas): Promise<void> {
+    // A log that cannot be synced any more goes all the same.
+    await Promise.allSettled(partitions.map((partition) => partition.close()))
+    for (const { index } of partitions) await this.#logs.remove({ topic, partition: index })
   }
 
   topic(name: string): TopicReplicas | undefined {

@@ -5,11 +5,15 @@
  * is trusted, except that a process which dies between a roll and the end of its seal leaves a reserved tail of
  * zeros: that is trimmed. Damage in an older segment stays on disk as it is, an error for those who read it.
  */
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SeglogError } from '../errors.js'
 import { native, type SegmentOptions, type SegmentReport, Status, statusError } from '../native.js'
 import type { LogReport } from './log.js'
 import { segmentBaseOffset, segmentName } from './log-files.js'
+
+/** The name of a segment; whether its offset is a safe number, `segmentBaseOffset` says. */
+const UNCOUNTABLE = /^\d{20}\.log$/
 
 /** One open segment as its log sees it. */
 export interface SegmentEntry {
@@ -17,6 +21,8 @@ export interface SegmentEntry {
   readonly baseOffset: number
   nextOffset: number
   sizeBytes: number
+  /** Bytes that are no batch follow its last offset. */
+  readonly damaged: boolean
 }
 
 export async function openSegments(
@@ -25,10 +31,7 @@ export async function openSegments(
   clean: boolean,
 ): Promise<{ segments: SegmentEntry[]; report: LogReport }> {
   await mkdir(directory, { recursive: true })
-  const bases = (await readdir(directory))
-    .map(segmentBaseOffset)
-    .filter((base) => base !== undefined)
-    .sort((a, b) => a - b)
+  const bases = await baseOffsets(directory)
   const report: LogReport = {
     segments: bases.length,
     cutBytes: 0,
@@ -44,13 +47,42 @@ export async function openSegments(
       if (found.damage !== Status.OK) report.damage ??= damageText(base, found, cut)
       report.rebuiltIndexes += found.indexRebuilt ? 1 : 0
       const { handle, nextOffset, validBytes } = found
-      segments.push({ handle, baseOffset: base, nextOffset, sizeBytes: validBytes })
+      const damaged = found.damage !== Status.OK && cut === 0
+      segments.push({ handle, baseOffset: base, nextOffset, sizeBytes: validBytes, damaged })
     }
   } catch (error) {
-    await Promise.allSettled(segments.map(({ handle }) => native.segmentClose(handle, false)))
+    await letGo(segments)
     throw error
   }
   return { segments, report }
+}
+
+/** Of every .log file, in their order. A name beyond what can be counted is refused, not overlooked. */
+async function baseOffsets(directory: string): Promise<number[]> {
+  const bases: number[] = []
+  for (const name of await readdir(directory)) {
+    const base = segmentBaseOffset(name)
+    if (base !== undefined) bases.push(base)
+    else if (UNCOUNTABLE.test(name)) {
+      throw new SeglogError('OFFSET_TOO_LARGE', `${join(directory, name)} begins above 2^53 - 1`)
+    }
+  }
+  return bases.sort((a, b) => a - b)
+}
+
+/** Syncs the .log of a segment that is open for reading alone. Its indexes can be made anew. */
+export async function syncSegment(directory: string, baseOffset: number): Promise<void> {
+  const file = await open(join(directory, `${segmentName(baseOffset)}.log`), 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Closes segments of a log that does not come to be. */
+export async function letGo(segments: readonly SegmentEntry[]): Promise<void> {
+  await Promise.allSettled(segments.map(({ handle }) => native.segmentClose(handle, false)))
 }
 
 async function openSegment(

@@ -2,10 +2,11 @@
  * All log directories of a broker: takes their locks, checks whose they are, opens every partition's log in them,
  * and closes all of it so that the next start knows what is safe.
  *
- * The marker of a clean stop is removed before anything can be appended, and written again only when every log of
+ * The marker of a clean stop is removed before any log is opened, and written again only when every log of
  * its directory was closed in order; without it each newest segment is scanned. Opening runs a bounded number of
  * logs at a time.
  */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Env } from '../env.js'
@@ -73,7 +74,8 @@ export class LogManager {
 
   /**
    * Rejects with LOCKED where another process or broker has a directory open, CORRUPT where meta.properties is
-   * damaged, INVALID_CONFIG where a directory belongs to another broker or cluster, IO.
+   * damaged, INVALID_CONFIG where a directory belongs to another broker or cluster or two of them hold the same
+   * partition, IO.
    */
   static async open(options: LogManagerOptions, env: Env): Promise<LogManager> {
     const directories: LogDirectory[] = []
@@ -82,6 +84,7 @@ export class LogManager {
       const clusterId = await identify(directories, options.brokerId, env)
       const manager = new LogManager(options, env, directories, clusterId)
       for (const directory of directories) await manager.#openAll(directory)
+      manager.#refuseTwins()
       return manager
     } catch (error) {
       await abandon(directories)
@@ -114,10 +117,23 @@ export class LogManager {
       return known.log
     }
     const home = this.#directories.reduce((a, b) => (b.logs.size < a.logs.size ? b : a))
-    const log = await this.#openLog(join(home.path, name), true)
-    await writeTopicId(log.directory, topicId)
-    home.logs.set(name, { ...partition, log, topicId })
-    return log
+    const path = join(home.path, name)
+    // A folder that is not known is what a removal that failed left: its records belong to no topic any more.
+    if (existsSync(path)) await this.#discard(home, partition)
+    try {
+      const log = await this.#openLog(path, true)
+      home.logs.set(name, { ...partition, log, topicId })
+      await writeTopicId(path, topicId)
+      return log
+    } catch (error) {
+      await home.logs
+        .get(name)
+        ?.log.close()
+        .catch(() => {})
+      home.logs.delete(name)
+      await rm(path, { recursive: true, force: true })
+      throw error
+    }
   }
 
   /** Removes the closed log of a partition: out of the way by a rename first, then file by file. */
@@ -126,13 +142,18 @@ export class LogManager {
     const home = this.#directories.find(({ logs }) => logs.has(name))
     if (!home) return
     home.logs.delete(name)
+    await this.#discard(home, partition)
+  }
+
+  async #discard({ path }: LogDirectory, partition: TopicPartition): Promise<void> {
     const unique = this.#env.random.bytes(16).toString('hex')
-    const aside = join(home.path, deletedDirectory(partition, unique))
-    await rename(join(home.path, name), aside)
+    const aside = join(path, deletedDirectory(partition, unique))
+    await rename(join(path, partitionDirectory(partition)), aside)
     await rm(aside, { recursive: true, force: true })
   }
 
   async #openAll(directory: LogDirectory): Promise<void> {
+    await removeCleanShutdown(directory.path)
     const names = (await readdir(directory.path, { withFileTypes: true }))
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name)
@@ -143,7 +164,18 @@ export class LogManager {
     const results = await Promise.allSettled(Array.from({ length: OPEN_AT_ONCE }, worker))
     const failed = results.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
-    await removeCleanShutdown(directory.path)
+  }
+
+  /** Which of two folders holds the records that count, only a person can tell. */
+  #refuseTwins(): void {
+    const homes = new Map<string, string>()
+    for (const { path, logs } of this.#directories) {
+      for (const name of logs.keys()) {
+        const other = homes.get(name)
+        if (other === undefined) homes.set(name, path)
+        else throw new SeglogError('INVALID_CONFIG', `${other} and ${path} both hold ${name}`)
+      }
+    }
   }
 
   async #openFound(directory: LogDirectory, name: string): Promise<void> {
@@ -211,8 +243,13 @@ async function lockDirectory(path: string): Promise<LogDirectory> {
   const absolute = resolve(path)
   await mkdir(absolute, { recursive: true })
   const lock = checked(native.lockAcquire(join(absolute, '.lock')), absolute)
-  const clean = (await readCleanShutdown(absolute)) !== undefined
-  return { path: absolute, lock, clean, logs: new Map() }
+  try {
+    const clean = (await readCleanShutdown(absolute)) !== undefined
+    return { path: absolute, lock, clean, logs: new Map() }
+  } catch (error) {
+    native.lockRelease(lock)
+    throw error
+  }
 }
 
 /** Reads whose directories these are, and marks new ones. Resolves with the id of the cluster. */

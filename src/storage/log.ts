@@ -11,8 +11,8 @@
  * Leaves to others: replication limits, waiting, retention, which bytes a record holds.
  */
 import assert from 'node:assert'
-import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncDirectory } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
 import {
   AppendFlag,
@@ -24,7 +24,7 @@ import {
   statusError,
 } from '../native.js'
 import { segmentName } from './log-files.js'
-import { openSegments, type SegmentEntry } from './log-loader.js'
+import { letGo, openSegments, type SegmentEntry, syncSegment } from './log-loader.js'
 import { replayProducers } from './producer-replay.js'
 import { ProducerState } from './producer-state.js'
 import { Slice } from './slice.js'
@@ -73,9 +73,11 @@ export class Log {
   #endOffset: number
   #unflushedRecords = 0
   #directoryDirty: boolean
+  /** Older segments that the last user may not have synced; the first flush does it. */
+  #unsynced: number[] = []
   #flushing: Promise<void> | undefined
   #fenced: SeglogError | undefined
-  #closed = false
+  #closing: Promise<void> | undefined
 
   private constructor(
     directory: string,
@@ -90,9 +92,10 @@ export class Log {
     this.report = report
     this.producers = producers
     this.#startOffset = segments[0]!.baseOffset
-    this.#recoveryPoint = this.#startOffset
     this.#endOffset = segments[segments.length - 1]!.nextOffset
-    this.#directoryDirty = report.segments === 0
+    this.#recoveryPoint = options.clean ? this.#endOffset : this.#startOffset
+    this.#directoryDirty = report.segments === 0 || !options.clean
+    if (!options.clean) this.#unsynced = segments.slice(0, -1).map(({ baseOffset }) => baseOffset)
   }
 
   /**
@@ -105,11 +108,15 @@ export class Log {
       segmentOptions(options),
       options.clean,
     )
-    const producers = new ProducerState()
-    const newest = segments.at(-1)
-    if (newest) replayProducers(newest, producers, nowMs)
-    else segments.push(createSegment(directory, options))
-    return new Log(directory, options, segments, report, producers)
+    try {
+      const producers = new ProducerState()
+      if (segments.length > 0) replayProducers(segments, producers, nowMs)
+      else segments.push(createSegment(directory, options))
+      return new Log(directory, options, segments, report, producers)
+    } catch (error) {
+      await letGo(segments)
+      throw error
+    }
   }
 
   get startOffset(): number {
@@ -150,7 +157,7 @@ export class Log {
   }
 
   #append(bytes: Uint8Array, offset: number, length: number, epoch: number, flag: number): number {
-    if (this.#closed) return Status.CLOSED
+    if (this.#closing !== undefined) return Status.CLOSED
     if (this.#fenced) return Status.FENCED
     let status = native.segmentAppend(this.#active.handle, bytes, offset, length, epoch, flag)
     if (status === Status.SEGMENT_FULL) {
@@ -180,8 +187,10 @@ export class Log {
     }
   }
 
-  /** Begins a new segment at the log's end, unless the active one is empty. */
+  /** Begins a new segment at the log's end, unless the active one is empty. Throws as `slice`, and FENCED. */
   roll(): void {
+    this.#checkOpen()
+    if (this.#fenced) throw this.#fenced
     if (this.#active.nextOffset === this.#active.baseOffset) return
     const status = this.#roll(undefined)
     if (status < 0) throw statusError(status, this.directory)
@@ -206,7 +215,7 @@ export class Log {
     const path = join(this.directory, segmentName(baseOffset))
     const handle = native.segmentCreate(path, baseOffset, segmentOptions(this.#options))
     if (handle < 0) return handle
-    this.#segments.push({ handle, baseOffset, nextOffset: baseOffset, sizeBytes: 0 })
+    this.#segments.push(emptySegment(handle, baseOffset))
     this.#directoryDirty = true
     return Status.OK
   }
@@ -236,7 +245,7 @@ export class Log {
    * the log's start and above its end, CORRUPT where the bytes on disk are damaged.
    */
   slice(offset: number, maxBytes: number, limitOffset = this.#endOffset): Slice | undefined {
-    if (this.#closed) throw new SeglogError('CLOSED', `${this.directory} is closed`)
+    this.#checkOpen()
     if (offset < this.#startOffset || offset > this.#endOffset) {
       const range = `${this.#startOffset} to ${this.#endOffset}`
       throw new SeglogError(
@@ -246,14 +255,19 @@ export class Log {
     }
     for (let i = this.#segmentIndex(offset); i < this.#segments.length; i++) {
       if (offset >= limitOffset) return undefined
-      const { handle, baseOffset, nextOffset } = this.#segments[i]!
-      if (nextOffset <= offset) continue
+      const { handle, baseOffset, nextOffset, damaged } = this.#segments[i]!
+      // Behind damage a segment ends early, and what should follow is an error there, no gap.
+      if (nextOffset <= offset && !damaged) continue
       const from = Math.max(offset, baseOffset)
       checked(native.segmentLocate(handle, from, maxBytes, limitOffset), this.directory)
       const length = native.results[Result.LENGTH]!
       if (length > 0) return new Slice(handle, native.results[Result.POSITION]!, length)
     }
     return undefined
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new SeglogError('CLOSED', `${this.directory} is closed`)
   }
 
   /** Index of the last segment whose base offset is at or below `offset`. */
@@ -292,10 +306,15 @@ export class Log {
     return newest
   }
 
-  /** Resolves once everything appended before the call is on disk. Calls that overlap share one sync. */
+  /**
+   * Resolves once everything appended before the call is on disk. Calls that overlap share one sync, and those that
+   * overlap with `close` are done by it.
+   */
   async flush(): Promise<void> {
+    this.#checkOpen()
     const target = this.#endOffset
     while (this.#recoveryPoint < target || this.#directoryDirty) {
+      if (this.#closing !== undefined) return this.#closing
       if (this.#fenced) throw this.#fenced
       this.#flushing ??= this.#flushOnce().finally(() => {
         this.#flushing = undefined
@@ -311,6 +330,7 @@ export class Log {
       const dirty = this.#directoryDirty
       this.#directoryDirty = false
       await Promise.all([...this.#sealing, native.segmentFlush(this.#active.handle)])
+      await this.#syncOlder()
       if (dirty) await syncDirectory(this.directory)
     } catch (error) {
       this.#fence(error)
@@ -319,13 +339,22 @@ export class Log {
     this.#advance(this.#startOffset, end, this.#endOffset)
   }
 
+  async #syncOlder(): Promise<void> {
+    for (const base of this.#unsynced.splice(0)) await syncSegment(this.directory, base)
+  }
+
   /**
-   * Trims, syncs and lets go of every file. Transfers under way end well; later calls get CLOSED. Rejects when
-   * something could not be synced: the stop is then not a clean one.
+   * Trims, syncs and lets go of every file; later calls get the same promise. Transfers under way end well; other
+   * calls get CLOSED. Rejects when something could not be synced: the stop is then not a clean one.
    */
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    // A sync under way needs the handles; a failure of it has fenced the log.
+    await this.#flushing?.catch(() => {})
     await Promise.all(this.#sealing)
     const closing = this.#segments.map((segment) => native.segmentClose(segment.handle, true))
     const failed = (await Promise.allSettled(closing)).find(
@@ -333,6 +362,7 @@ export class Log {
     )
     if (failed) throw failed.reason
     if (this.#fenced) throw this.#fenced
+    await this.#syncOlder()
     await syncDirectory(this.directory)
     this.#advance(this.#startOffset, this.#endOffset, this.#endOffset)
   }
@@ -341,7 +371,11 @@ export class Log {
 function createSegment(directory: string, options: LogOptions): SegmentEntry {
   const path = join(directory, segmentName(0))
   const handle = checked(native.segmentCreate(path, 0, segmentOptions(options)), path)
-  return { handle, baseOffset: 0, nextOffset: 0, sizeBytes: 0 }
+  return emptySegment(handle, 0)
+}
+
+function emptySegment(handle: number, baseOffset: number): SegmentEntry {
+  return { handle, baseOffset, nextOffset: baseOffset, sizeBytes: 0, damaged: false }
 }
 
 function segmentOptions(options: LogOptions): SegmentOptions {
@@ -353,14 +387,4 @@ function segmentOptions(options: LogOptions): SegmentOptions {
 function firstOffset(bytes: Uint8Array, offset: number): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, 8)
   return view.getUint32(0) * 0x1_0000_0000 + view.getUint32(4)
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  if (!(await stat(path)).isDirectory()) return
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
 }

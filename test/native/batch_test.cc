@@ -147,8 +147,8 @@ TEST("a batch from a client is accepted or refused by its bytes") {
     const Status status = CheckClientBatch(exact.get(), made.size(), &header, &record);
     if (status.code != one.expected || record != one.record) {
       Fail(__FILE__, __LINE__,
-             std::string(one.name) + ": code " + std::to_string(static_cast<int>(status.code)) +
-                 ", record " + std::to_string(record));
+           std::string(one.name) + ": code " + std::to_string(static_cast<int>(status.code)) +
+               ", record " + std::to_string(record));
     }
   }
 }

@@ -1,0 +1,248 @@
+/** What opening makes of the files that a process left which did not close its log, or that something else spoilt. */
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { buildBatch } from '../../src/records/encoder.js'
+import { seeded } from '../protocol/random.js'
+import { temporaryDirectory } from '../support/tmp.js'
+import { append, crashCopy, filesOf, NOW, open, values } from './log-fixture.js'
+
+const FIRST = '00000000000000000000'
+const code = (expected: string) => (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === expected
+
+/** A log of ten batches in one segment, closed; `sizes` are the ends of the batches. */
+async function tenBatches(t: TestContext, segmentBytes = 1 << 20) {
+  const directory = join(temporaryDirectory(t), 't-0')
+  const log = await open(t, directory, { segmentBytes })
+  const ends: number[] = []
+  for (let i = 0; i < 10; i++) {
+    append(log, `value ${i}`)
+    ends.push(log.sizeBytes)
+  }
+  await log.close()
+  return { directory, ends, file: join(directory, `${FIRST}.log`) }
+}
+
+const tenValues = Array.from({ length: 10 }, (_, i) => `value ${i}`)
+
+test('the reserved tail that a killed process leaves is cut', async (t) => {
+  const directory = join(temporaryDirectory(t), 't-0')
+  const log = await open(t, directory, { segmentBytes: 1 << 20 })
+  for (const value of tenValues) append(log, value)
+  const copy = crashCopy(directory, join(temporaryDirectory(t), 't-0'))
+  const valid = log.sizeBytes
+  const reserved = statSync(join(copy, `${FIRST}.log`)).size
+  const again = await open(t, copy)
+  assert.equal(again.report.cutBytes, reserved - valid)
+  assert.equal(again.report.damage, undefined)
+  assert.deepEqual(values(again), tenValues)
+  append(again, 'next')
+  await again.close()
+  assert.deepEqual(values(await open(t, copy)), [...tenValues, 'next'])
+})
+
+test('the last batch is cut at whatever byte it ends early, and stays cut', async (t) => {
+  const { file, directory, ends } = await tenBatches(t)
+  const whole = readFileSync(file)
+  for (let size = ends[8]!; size < ends[9]!; size++) {
+    writeFileSync(file, whole.subarray(0, size))
+    const log = await open(t, directory)
+    assert.equal(log.endOffset, 9, `cut at ${size}`)
+    assert.equal(log.report.cutBytes, size - ends[8]!)
+    assert.equal(append(log, 'again'), 9)
+    await log.close()
+    const reopened = await open(t, directory)
+    assert.deepEqual(values(reopened), [...tenValues.slice(0, 9), 'again'])
+    assert.equal(statSync(file).size, reopened.sizeBytes)
+    await reopened.close()
+  }
+})
+
+test('a last batch of which only the beginning reached the disk is cut at every byte', async (t) => {
+  const { file, directory, ends } = await tenBatches(t)
+  const whole = readFileSync(file)
+  for (let size = ends[8]!; size < ends[9]! - 1; size++) {
+    writeFileSync(file, Buffer.from(whole).fill(0, size))
+    const log = await open(t, directory)
+    assert.equal(log.endOffset, 9, `zeros from ${size}`)
+    await log.close()
+    assert.equal(statSync(file).size, ends[8])
+  }
+})
+
+test('garbage behind the last batch is cut and reported', async (t) => {
+  const { file, directory, ends } = await tenBatches(t)
+  appendFileSync(file, seeded(5).bytes(5000))
+  const log = await open(t, directory)
+  assert.equal(log.report.cutBytes, 5000)
+  assert.match(
+    log.report.damage ?? '',
+    new RegExp(`${FIRST}.log at byte ${ends[9]}.*cut 5000 bytes`),
+  )
+  assert.deepEqual(values(log), tenValues)
+})
+
+test('a log that consists of zeros is empty', async (t) => {
+  const { file, directory } = await tenBatches(t)
+  writeFileSync(file, Buffer.alloc(100_000))
+  const log = await open(t, directory)
+  assert.equal(log.endOffset, 0)
+  assert.equal(append(log, 'first'), 0)
+})
+
+test('a process killed just after a roll leaves an empty segment that is appended to', async (t) => {
+  const directory = join(temporaryDirectory(t), 't-0')
+  const log = await open(t, directory)
+  append(log, 'a')
+  log.roll()
+  const copy = crashCopy(directory, join(temporaryDirectory(t), 't-0'))
+  const again = await open(t, copy)
+  assert.equal(append(again, 'b'), 1)
+  assert.deepEqual(values(again), ['a', 'b'])
+  assert.equal(again.segmentCount, 2)
+})
+
+test('a reserved tail on an older segment is trimmed', async (t) => {
+  const { file, directory } = await tenBatches(t)
+  const log = await open(t, directory)
+  log.roll()
+  append(log, 'newest')
+  await log.close()
+  const { size } = statSync(file)
+  truncateSync(file, size + 100_000)
+  const again = await open(t, directory)
+  assert.equal(statSync(file).size, size)
+  assert.equal(again.report.damage, undefined)
+  assert.deepEqual(values(again), [...tenValues, 'newest'])
+})
+
+test('damage in an older segment stays on disk and hits those who read it only', async (t) => {
+  const { file, directory, ends } = await tenBatches(t)
+  const log = await open(t, directory)
+  log.roll()
+  append(log, 'newest')
+  await log.close()
+  const spoilt = readFileSync(file)
+  spoilt.writeInt32BE(-5, ends[4]! + 8)
+  writeFileSync(file, spoilt)
+  rmSync(file.replace(/log$/, 'index'))
+  const again = await open(t, directory)
+  assert.match(again.report.damage ?? '', new RegExp(`byte ${ends[4]}.*left as it is`))
+  assert.deepEqual(readFileSync(file), spoilt)
+  assert.equal(again.slice(0, 1 << 20)?.sizeBytes, ends[4])
+  for (const offset of [5, 7, 9]) assert.throws(() => again.slice(offset, 1024), code('CORRUPT'))
+  assert.ok(again.slice(10, 1024))
+  assert.equal(append(again, 'more'), 11)
+})
+
+test('a turned bit in an older segment is neither cut nor repaired', async (t) => {
+  const { file, directory, ends } = await tenBatches(t)
+  const log = await open(t, directory)
+  log.roll()
+  await log.close()
+  const spoilt = readFileSync(file)
+  spoilt[ends[4]! + 65] = spoilt[ends[4]! + 65]! ^ 4
+  writeFileSync(file, spoilt)
+  const again = await open(t, directory)
+  assert.equal(again.endOffset, 10)
+  assert.deepEqual(readFileSync(file), spoilt)
+  assert.ok(spoilt.subarray(ends[4], ends[5]).equals(again.slice(5, 1)!.bytes()))
+})
+
+const spoilers: Record<string, (path: string) => void> = {
+  missing: (path) => rmSync(path),
+  empty: (path) => truncateSync(path),
+  'cut by three bytes': (path) => truncateSync(path, Math.max(0, statSync(path).size - 3)),
+  'random bytes': (path) => writeFileSync(path, seeded(9).bytes(statSync(path).size + 24)),
+  'pointing past the end': (path) => appendFileSync(path, Buffer.alloc(24, 0x7f)),
+}
+for (const [how, spoil] of Object.entries(spoilers)) {
+  for (const ending of ['.index', '.timeindex']) {
+    for (const clean of [true, false]) {
+      const after = clean ? 'a clean stop' : 'a kill'
+      test(`reads are right where ${ending} files are ${how} after ${after}`, async (t) => {
+        const directory = join(temporaryDirectory(t), 't-0')
+        const log = await open(t, directory)
+        for (let i = 0; i < 40; i++) {
+          const batch = buildBatch([{ value: `v${i}`.padEnd(100) }], { timestamp: NOW + i * 10 })
+          log.appendFromClient(batch, 0, batch.length, 0)
+        }
+        await log.close()
+        for (const name of filesOf(directory, ending)) spoil(join(directory, name))
+        const again = await open(t, directory, { clean })
+        assert.equal(again.endOffset, 40)
+        for (let i = 0; i < 40; i++) {
+          assert.equal(values(again, i, 500).length, 40 - i)
+          const found = again.batchForTimestamp(NOW + i * 10 - 5)?.bytes()
+          assert.equal(found && new DataView(found.buffer).getBigInt64(0), BigInt(i))
+        }
+      })
+    }
+  }
+}
+
+test('files that are no segments are left alone', async (t) => {
+  const { directory } = await tenBatches(t)
+  const foreign = [
+    'notes.txt',
+    '0.log',
+    `${FIRST}.log.deleted`,
+    `${FIRST}.snapshot`,
+    'leader-epoch-checkpoint',
+  ]
+  for (const name of foreign) writeFileSync(join(directory, name), 'foreign')
+  mkdirSync(join(directory, 'folder.log'))
+  const log = await open(t, directory)
+  assert.deepEqual(values(log), tenValues)
+  await log.close()
+  for (const name of foreign) assert.equal(readFileSync(join(directory, name), 'utf8'), 'foreign')
+})
+
+test('a segment that begins above 2^53 - 1 is refused, not overlooked', async (t) => {
+  const { directory } = await tenBatches(t)
+  writeFileSync(join(directory, '00009007199254740993.log'), '')
+  await assert.rejects(open(t, directory), code('OFFSET_TOO_LARGE'))
+})
+
+test('an open that fails leaves no descriptor', async (t) => {
+  const { directory } = await tenBatches(t)
+  mkdirSync(join(directory, '00000000000000000050.log'))
+  const before = readdirSync('/proc/self/fd').length
+  await assert.rejects(open(t, directory))
+  assert.equal(readdirSync('/proc/self/fd').length, before)
+})
+
+test('a log that was stopped cleanly is on disk, one that was not is not known to be', async (t) => {
+  const { directory } = await tenBatches(t)
+  const clean = await open(t, directory, { clean: true })
+  assert.equal(clean.recoveryPoint, 10)
+  await clean.close()
+  const killed = await open(t, directory)
+  assert.equal(killed.recoveryPoint, 0)
+  await killed.flush()
+  assert.equal(killed.recoveryPoint, 10)
+})
+
+test('the epoch and offset stamped on a batch survive recovery', async (t) => {
+  const directory = join(temporaryDirectory(t), 't-0')
+  const log = await open(t, directory)
+  append(log, 'a')
+  const batch = buildBatch([{ value: 'b' }])
+  log.appendFromClient(batch, 0, batch.length, 7)
+  await log.close()
+  const bytes = (await open(t, directory)).slice(1, 1)?.bytes()
+  assert.ok(bytes)
+  const view = new DataView(bytes.buffer)
+  assert.deepEqual([view.getBigInt64(0), view.getInt32(12)], [1n, 7])
+})
