@@ -1,4 +1,7 @@
-/** The native segment through the addon: what crosses the boundary, and how it fails. The engine's own rules are tested in C++. */
+/**
+ * The native segment through the addon: what crosses the boundary, and how it fails. The engine's
+ * own rules are tested in C++.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
