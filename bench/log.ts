@@ -123,7 +123,7 @@ const contestants: Contestant[] = [
     name: 'openLog append',
     note:
       'log.append([record]) of the library: the batch is built from the record, summed and ' +
-      'appended; open, close and removal of each 32 MiB log included',
+      'appended; open, close with its sync, and removal of each 32 MiB log included',
     prepare: prepareLibrary,
   },
   {

@@ -129,12 +129,13 @@ bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
 void Windows::Extended(uint64_t end, size_t length) {
   if (!enabled_)
     return;
-  since_flush_ += length;
+  if (length < Crossing::BelowBytes())
+    copyable_bytes_ += length;
   if (current_ != nullptr && end >= current_->end())
     Retire(std::move(current_));
   if (current_ == nullptr)
     Take(end);
-  if (end >= ask_at_ && since_flush_ >= kMapAfterBytes)
+  if (end >= ask_at_ && copyable_bytes_ >= kMapAfterBytes)
     Ask(end);
 }
 
@@ -181,6 +182,7 @@ void Windows::Ask(uint64_t end) {
   });
   if (posted) {
     ask_at_ = kNever; // until it is answered
+    copyable_bytes_ = 0;
     window_bytes_ = std::min(window_bytes_ * 2, kWindowBytesMax);
   } else {
     lock.lock();
@@ -198,7 +200,7 @@ void Windows::Retire(std::unique_ptr<Window> window) {
 }
 
 void Windows::Flushed() {
-  since_flush_ = 0;
+  copyable_bytes_ = 0;
   window_bytes_ = kWindowBytesMin;
 }
 
