@@ -4,6 +4,7 @@
 // see `fail`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -75,7 +76,8 @@ export function buildAddon() {
       )
     }
   }
-  const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js')
+  // As a dependency of another package, this one shares that package's node_modules.
+  const gyp = createRequire(import.meta.url).resolve('node-gyp/bin/node-gyp.js')
   run(process.execPath, [gyp, 'configure', 'build', '--loglevel=error'], {
     env: headersEnvironment(),
   })
