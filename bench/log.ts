@@ -13,7 +13,7 @@ import { batchOf } from './batch.js'
 import { fileSystemOf } from './machine.js'
 import type { Contestant, Suite, Workload } from './suite.js'
 
-const SEGMENT_BYTES = 64 << 20
+const SEGMENT_BYTES = 32 << 20
 /** Kafka's default of log.index.interval.bytes. */
 const INDEX_INTERVAL_BYTES = 4096
 
@@ -116,20 +116,20 @@ const contestants: Contestant[] = [
     name: 'native segment append',
     note:
       'a finished batch to native.segmentAppend: CRC-32C and structure checked, offset and epoch ' +
-      'stamped, indexes kept; create, close and removal of each 64 MiB segment included',
+      'stamped, indexes kept; create, close and removal of each 32 MiB segment included',
     prepare: prepareSegment,
   },
   {
     name: 'openLog append',
     note:
       'log.append([record]) of the library: the batch is built from the record, summed and ' +
-      'appended; open, close and removal of each 64 MiB log included',
+      'appended; open, close with its sync, and removal of each 32 MiB log included',
     prepare: prepareLibrary,
   },
   {
     name: 'fs.writeSync',
     note:
-      'the same bytes by fs.writeSync to one file, opened with "w" anew after each 64 MiB; ' +
+      'the same bytes by fs.writeSync to one file, opened with "w" anew after each 32 MiB; ' +
       'no check, no index',
     prepare: prepareWrite,
   },

@@ -11,7 +11,7 @@ import { makeReport, type Report, reportLines } from './report.js'
 import type { Suite } from './suite.js'
 import { suites } from './suites.js'
 
-const FULL = { rounds: 5, seconds: 0.05 }
+const FULL = { rounds: 4, seconds: 0.05 }
 const QUICK = { rounds: 2, seconds: 0.02 }
 
 function usage(): string {

@@ -2,7 +2,7 @@
 // eight vectors, 512 bytes a round.
 //
 // Bytes that do not fill a vector are shifted in at the end, from a load that ends with the
-// message. A masked load would do too, but is a hundred times slower where the bytes it leaves out
+// message. A masked load would do too, but is some fifty times slower where the bytes it leaves out
 // lie on a page that is not there. Below 64 bytes the 16-byte path is as fast and does the work.
 #if defined(__x86_64__)
 

@@ -1,6 +1,7 @@
 // Windows, and the slot in which the helper hands over the next one. See mapping.h.
 #include "mapping.h"
 
+#include "crossing.h"
 #include "helper.h"
 
 #include <algorithm>
@@ -128,12 +129,13 @@ bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
 void Windows::Extended(uint64_t end, size_t length) {
   if (!enabled_)
     return;
-  since_flush_ += length;
+  if (length < Crossing::BelowBytes())
+    copyable_bytes_ += length;
   if (current_ != nullptr && end >= current_->end())
     Retire(std::move(current_));
   if (current_ == nullptr)
     Take(end);
-  if (end >= ask_at_ && since_flush_ >= kMapAfterBytes)
+  if (end >= ask_at_ && copyable_bytes_ >= kMapAfterBytes)
     Ask(end);
 }
 
@@ -175,10 +177,12 @@ void Windows::Ask(uint64_t end) {
   const uint64_t ticket = ++slot_->ticket;
   lock.unlock();
   const bool posted = Helper::Post([slot = slot_, file = file_, ticket, position, length] {
+    Crossing::Measure(file->path().substr(0, file->path().rfind('/')));
     slot->Prepare(file.get(), ticket, position, length);
   });
   if (posted) {
     ask_at_ = kNever; // until it is answered
+    copyable_bytes_ = 0;
     window_bytes_ = std::min(window_bytes_ * 2, kWindowBytesMax);
   } else {
     lock.lock();
@@ -196,7 +200,7 @@ void Windows::Retire(std::unique_ptr<Window> window) {
 }
 
 void Windows::Flushed() {
-  since_flush_ = 0;
+  copyable_bytes_ = 0;
   window_bytes_ = kWindowBytesMin;
 }
 

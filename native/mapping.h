@@ -2,8 +2,9 @@
 // blocks whose pages are in memory and in the page tables before the first copy, so that a full
 // disk is an error of the reservation and never a signal.
 //
-// Idle logs cost nothing: windows are asked for only after kMapAfterBytes were written since the
-// last flush, begin at kWindowBytesMin and double up to kWindowBytesMax. The helper thread prepares
+// Idle logs cost nothing, nor do those of large batches: a window is asked for only after
+// kMapAfterBytes came in batches small enough to be copied, with no flush in between. Windows begin
+// at kWindowBytesMin and double up to kWindowBytesMax. The helper thread prepares
 // the next one ahead; while it is not ready the caller writes, into the same page cache. Two
 // windows are not neighbours in memory: what crosses their border is written by the caller too.
 //
@@ -83,7 +84,7 @@ class Windows {
   bool enabled_;
   const std::shared_ptr<Slot> slot_; // shared with the helper
   std::unique_ptr<Window> current_;
-  uint64_t since_flush_ = 0;
+  uint64_t copyable_bytes_ = 0; // in small batches, since the last request and the last flush
   uint64_t window_bytes_ = kWindowBytesMin;
   uint64_t ask_at_ = 0; // no request before the log ends here
 };

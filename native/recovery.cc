@@ -17,10 +17,9 @@ Status NameDamage(BatchScanner* scanner, Code code, ScanResult* result) {
   Status status = scanner->OnlyZeros(scanner->position(), &zeros);
   if (!status.ok() || zeros)
     return status;
-  result->damage = code;
-  if (code != Code::kBadMagic)
-    return status;
-  return scanner->OldMessage(&result->old_format);
+  status = scanner->OldMessage(&result->old_format);
+  result->damage = result->old_format ? Code::kBadMagic : code;
+  return status;
 }
 
 } // namespace

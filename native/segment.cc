@@ -2,6 +2,7 @@
 // segment_open.cc, lookups and reads in segment_read.cc.
 #include "segment.h"
 
+#include "crossing.h"
 #include "scan.h"
 
 #include <algorithm>
@@ -106,7 +107,7 @@ Status Segment::Fits(const BatchRange& range) const {
 }
 
 Status Segment::Put(const uint8_t* bytes, size_t length) {
-  if (length < kCopyBelowBytes && windows_.Copy(size_, bytes, length))
+  if (length < Crossing::BelowBytes() && windows_.Copy(size_, bytes, length))
     return Status::Ok();
   const Status status = file_->Write(size_, bytes, length);
   if (status.ok())

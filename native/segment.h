@@ -65,10 +65,6 @@ class Segment {
  public:
   enum class Source { kClient, kLeader };
 
-  // Batches below this many bytes are copied into a mapping, where one is ready; others are
-  // written, because the kernel's copy of a larger block outruns the faults of ours.
-  static constexpr size_t kCopyBelowBytes = size_t{16} << 10;
-
   static Status Create(const std::string& path, int64_t base_offset, const SegmentOptions& options,
                        std::shared_ptr<Segment>* result);
   static Status Open(const std::string& path, int64_t base_offset, const SegmentOptions& options,

@@ -1,8 +1,10 @@
-// Brings a checkout from any state to one that can run: dependencies installed, addon compiled, TypeScript
-// compiled. Each step first looks whether it is needed, by comparing modification times, so that a checkout
-// with nothing missing costs a few milliseconds. Fails with one clear message; see `fail`.
+// Brings a checkout from any state to one that can run: dependencies installed, addon compiled,
+// TypeScript compiled. Each step first looks whether it is needed, by comparing modification times,
+// so that a checkout with nothing missing costs a few milliseconds. Fails with one clear message;
+// see `fail`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,7 +19,9 @@ export function fail(message) {
   process.exit(1)
 }
 
-/** Runs a command in the checkout and fails with its name when it fails. Its output goes to stderr. */
+/**
+ * Runs a command in the checkout and fails with its name when it fails. Its output goes to stderr.
+ */
 export function run(command, args, options = {}) {
   const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], ...options })
   if (result.error?.code === 'ENOENT') fail(`${command} is needed and was not found.`)
@@ -72,7 +76,8 @@ export function buildAddon() {
       )
     }
   }
-  const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js')
+  // As a dependency of another package, this one shares that package's node_modules.
+  const gyp = createRequire(import.meta.url).resolve('node-gyp/bin/node-gyp.js')
   run(process.execPath, [gyp, 'configure', 'build', '--loglevel=error'], {
     env: headersEnvironment(),
   })

@@ -1,11 +1,11 @@
-// `npm test`: builds what is missing, checks the form of the sources, fetches the foreign clients that the
-// compatibility tests run, then runs the tests with node's own runner. Arguments select test files by a part
-// of their path: `npm test -- storage/`.
+// `npm test`: builds what is missing, checks the form of the sources, fetches the foreign clients
+// that the compatibility tests run, then runs the tests with node's own runner. Arguments select
+// test files by a part of their path: `npm test -- storage/`.
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { lint } from './lint.mjs'
-import { root, setup } from './setup.mjs'
+import { fail, root, setup } from './setup.mjs'
 
 setup()
 const wanted = process.argv.slice(2)
@@ -15,10 +15,10 @@ const files = readdirSync(join(root, 'test'), { recursive: true })
   .filter((name) => wanted.length === 0 || wanted.some((part) => `test/${name}`.includes(part)))
   .sort()
   .map((name) => join('dist', 'test', name.replace(/\.ts$/, '.js')))
-const { prepare } = await import('../dist/test/compat/prepare.js').catch(() => ({
-  prepare: undefined,
-}))
-if (prepare && files.some((name) => name.includes('/compat/'))) await prepare()
+if (files.some((name) => name.includes('/compat/'))) {
+  const { prepare } = await import('../dist/test/compat/prepare.js')
+  await prepare().catch((error) => fail(error.message))
+}
 
 const runner = spawn(
   process.execPath,

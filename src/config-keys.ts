@@ -67,9 +67,10 @@ export const brokerKeys = {
     'A connection without a request for so long is closed; -1: never.',
     { min: -1 },
   ),
-  'max.connections': int(2_147_483_647, 'Connections at one time.', { min: 0 }),
+  'max.connections': int(2_147_483_647, 'Connections at one time.', { min: 0, ...notYet }),
   'max.connections.per.ip': int(2_147_483_647, 'Connections from one address at one time.', {
     min: 0,
+    ...notYet,
   }),
   'fetch.max.bytes': int(57_671_680, 'The most that one fetch is answered with.', { min: 1024 }),
   'message.max.bytes': int(1_048_588, 'The largest record batch that is accepted.', { min: 0 }),
@@ -89,7 +90,7 @@ export const brokerKeys = {
     max: 32_767,
   }),
   'auto.create.topics.enable': boolean(true, 'Whether a topic is created when first asked for.'),
-  'delete.topic.enable': boolean(true, 'Whether topics can be deleted.'),
+  'delete.topic.enable': boolean(true, 'Whether topics can be deleted.', notYet),
   'min.insync.replicas': int(1, 'Replicas that acks=all needs in sync.', { min: 1, ...notYet }),
   'unclean.leader.election.enable': boolean(
     false,
@@ -107,6 +108,7 @@ export const brokerKeys = {
   'log.roll.ms': long(7 * days, 'The age at which a new segment begins.', {
     min: 1,
     aliases: [{ name: 'log.roll.hours', factor: hours }],
+    ...notYet,
   }),
   'log.roll.jitter.ms': long(0, 'At most so much is taken off log.roll.ms at random.', {
     min: 0,
@@ -126,6 +128,7 @@ export const brokerKeys = {
   }),
   'log.flush.interval.ms': long(never, 'The longest time that a record waits to be synced.', {
     min: 0,
+    ...notYet,
   }),
   'log.flush.scheduler.interval.ms': long(never, 'How often logs are looked at for a sync.', {
     min: 0,
@@ -134,17 +137,17 @@ export const brokerKeys = {
   'log.flush.offset.checkpoint.interval.ms': int(
     60_000,
     'How often the recovery points are written.',
-    { min: 0 },
+    { min: 0, ...notYet },
   ),
   'log.flush.start.offset.checkpoint.interval.ms': int(
     60_000,
     'How often the start offsets are written.',
-    { min: 0 },
+    { min: 0, ...notYet },
   ),
   'replica.high.watermark.checkpoint.interval.ms': long(
     5000,
     'How often the high watermarks are written.',
-    { min: 1 },
+    { min: 1, ...notYet },
   ),
   'log.retention.ms': long(7 * days, 'The age at which a segment is deleted; -1: never.', {
     min: -1,
@@ -152,15 +155,19 @@ export const brokerKeys = {
       { name: 'log.retention.minutes', factor: 60_000 },
       { name: 'log.retention.hours', factor: hours },
     ],
+    ...notYet,
   }),
   'log.retention.bytes': long(-1, 'The size above which old segments are deleted; -1: none.', {
     min: -1,
+    ...notYet,
   }),
   'log.retention.check.interval.ms': long(300_000, 'How often that is looked for.', {
     min: 1,
+    ...notYet,
   }),
   'log.segment.delete.delay.ms': long(60_000, 'Time until a deleted segment leaves the disk.', {
     min: 0,
+    ...notYet,
   }),
   'log.cleanup.policy': list('delete', 'What becomes of old segments.', {
     of: 'delete, compact',
@@ -171,10 +178,15 @@ export const brokerKeys = {
     'CreateTime',
     ['CreateTime', 'LogAppendTime'],
     'Whether records keep the time of their producer or get that of the append.',
+    notYet,
   ),
-  'log.message.timestamp.before.max.ms': long(never, 'How old a record may be.', { min: 0 }),
+  'log.message.timestamp.before.max.ms': long(never, 'How old a record may be.', {
+    min: 0,
+    ...notYet,
+  }),
   'log.message.timestamp.after.max.ms': long(hours, 'How far ahead of the clock a record may be.', {
     min: 0,
+    ...notYet,
   }),
   'compression.type': choice(
     'producer',
@@ -212,7 +224,7 @@ export const brokerKeys = {
   'producer.id.expiration.ms': int(
     86_400_000,
     'An idempotent producer that was silent for so long is forgotten.',
-    { min: 1 },
+    { min: 1, ...notYet },
   ),
 
   // Consumer groups

@@ -28,7 +28,7 @@ export interface Env {
   now(): number
   /** Monotonic clock in ms, for durations. */
   monotonic(): number
-  /** Calls back once after `ms`. A timer never keeps the process alive by itself. */
+  /** Calls back once after `ms`, at most 2^31 - 1. A timer never keeps the process alive by itself. */
   after(ms: number, callback: () => void): Timer
   /** Runs before the next turn of the event loop looks for input. */
   soon(callback: () => void): void
@@ -42,11 +42,14 @@ export interface Env {
   connect(host: string, port: number): Socket
 }
 
+/** Node fires a longer timer at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
 export const systemEnv: Env = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, callback) {
-    const timer = setTimeout(callback, ms)
+    const timer = setTimeout(callback, Math.min(ms, TIMER_MS_MAX))
     timer.unref()
     return { cancel: () => clearTimeout(timer) }
   },

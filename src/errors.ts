@@ -1,7 +1,8 @@
 /**
- * Every error that seglog gives, in three kinds that are never mixed. Errors of the protocol are numbers of
- * Kafka's table and travel to the client as values. Errors of storage and of use are a `SeglogError` with a code.
- * Broken assumptions are an `AssertionError` from `assert` and stay on in production.
+ * Every error that seglog gives, in three kinds that are never mixed. Errors of the protocol are
+ * numbers of Kafka's table and travel to the client as values. Errors of storage and of use are a
+ * `SeglogError` with a code. Broken assumptions are an `AssertionError` from `assert` and stay on
+ * in production.
  */
 
 /** Kafka's error codes (org.apache.kafka.common.protocol.Errors). */
@@ -202,7 +203,10 @@ export class SeglogError extends Error {
   }
 }
 
-/** An error that a request is answered with: thrown inside the broker, turned into its code at the handler. */
+/**
+ * An error that a request is answered with: thrown inside the broker, turned into its code at the
+ * handler.
+ */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: KafkaErrorCode

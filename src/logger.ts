@@ -1,4 +1,7 @@
-/** Lines for the operator, on stderr unless the embedder takes them. The level of a line is its method. */
+/**
+ * Lines for the operator, on stderr unless the embedder takes them. The level of a line is its
+ * method.
+ */
 export interface Logger {
   info(line: string): void
   warn(line: string): void

@@ -1,10 +1,10 @@
 /**
  * Finds the addon and types its exports. The one place that turns a native status into an error.
  *
- * The boundary passes numbers, strings and bytes only. A function that can fail synchronously returns a number:
- * at or above 0 it is the result, below 0 a `Status`. Further numbers come in `native.results`, which the next
- * call overwrites: read it before anything else runs. Functions that may touch a cold disk return a promise and
- * reject with a `SeglogError`.
+ * The boundary passes numbers, strings and bytes only. A function that can fail synchronously
+ * returns a number: at or above 0 it is the result, below 0 a `Status`. Further numbers come in
+ * `native.results`, which the next call overwrites: read it before anything else runs. Functions
+ * that may touch a cold disk return a promise and reject with a `SeglogError`.
  */
 import { createRequire } from 'node:module'
 import { type ErrorCode, SeglogError } from './errors.js'
@@ -52,9 +52,14 @@ export const Result = {
 
 /** Flags of `segmentAppend`. */
 export const AppendFlag = {
-  /** From a client: exactly one batch, baseOffset 0, no control bit, deltas dense; offset and leader epoch are stamped. */
+  /**
+   * From a client: exactly one batch, baseOffset 0, no control bit, deltas dense; offset and leader
+   * epoch are stamped.
+   */
   FROM_CLIENT: 1,
-  /** From a leader: batches keep their offsets and epochs, which must not go back; gaps are allowed. */
+  /**
+   * From a leader: batches keep their offsets and epochs, which must not go back; gaps are allowed.
+   */
   FROM_LEADER: 2,
 } as const
 
@@ -82,7 +87,10 @@ export interface SegmentReport {
   nextOffset: number
   /** Largest timestamp in ms, or -1 for an empty segment. */
   maxTimestamp: number
-  /** Why the scan ended before the end of the file: `Status`, or OK. Zeros of a reserved tail are OK. */
+  /**
+   * Why the scan ended before the end of the file: `Status`, or OK. Zeros of a reserved tail are
+   * OK.
+   */
   damage: number
   /** True where an index was missing or did not fit the log and was made anew. */
   indexRebuilt: boolean
@@ -96,24 +104,31 @@ export interface NativeAddon {
 
   /** The path chosen at load: 'vpclmulqdq', 'pclmulqdq', 'armv8' or 'portable'. */
   readonly crcPath: string
-  /** CRC-32C (Castagnoli; RFC 3720) of `length` bytes from `offset`, unsigned. `seed` continues an earlier sum. */
+  /**
+   * CRC-32C (Castagnoli; RFC 3720) of `length` bytes from `offset`, unsigned. `seed` continues an
+   * earlier sum.
+   */
   crc32c(bytes: Uint8Array, offset: number, length: number, seed: number): number
   /** CRC-32 (IEEE 802.3, as zlib's). */
   crc32(bytes: Uint8Array, offset: number, length: number, seed: number): number
 
   /**
-   * Makes `<path>.log` and empty indexes, `path` being directory and %020d of the base offset. Returns a handle.
-   * Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
+   * Makes `<path>.log` and empty indexes, `path` being directory and %020d of the base offset.
+   * Returns a handle. Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
    */
   segmentCreate(path: string, baseOffset: number, options: SegmentOptions): number
-  /** Opens what is there; see `SegmentReport`. Runs in the pool. Rejects: NOT_FOUND, TOO_MANY_FILES, IO. */
+  /**
+   * Opens what is there; see `SegmentReport`. Runs in the pool. Rejects: NOT_FOUND, TOO_MANY_FILES,
+   * IO.
+   */
   segmentOpen(path: string, baseOffset: number, options: SegmentOptions): Promise<SegmentReport>
   /**
-   * Checks and appends whole batches of magic 2 from `length` bytes at `offset`, stamping them in place first
-   * (FROM_CLIENT). All or nothing: on an error the segment is as before. Fills BASE_OFFSET, LAST_OFFSET,
-   * MAX_TIMESTAMP, POSITION, LENGTH, BATCHES; on INVALID_RECORD, DETAIL is the index of the record, or -1.
-   * Errors: CORRUPT, BAD_MAGIC, INVALID_RECORD, OFFSET_OUT_OF_RANGE (FROM_LEADER going back), SEGMENT_FULL,
-   * NO_SPACE, FENCED, READ_ONLY, CLOSED, IO.
+   * Checks and appends whole batches of magic 2 from `length` bytes at `offset`, stamping them in
+   * place first (FROM_CLIENT). All or nothing: on an error the segment is as before. Fills
+   * BASE_OFFSET, LAST_OFFSET, MAX_TIMESTAMP, POSITION, LENGTH, BATCHES; on INVALID_RECORD, DETAIL
+   * is the index of the record, or -1. Errors: CORRUPT, BAD_MAGIC, INVALID_RECORD,
+   * OFFSET_OUT_OF_RANGE (FROM_LEADER going back), SEGMENT_FULL, NO_SPACE, FENCED, READ_ONLY,
+   * CLOSED, IO.
    */
   segmentAppend(
     handle: number,
@@ -124,21 +139,22 @@ export interface NativeAddon {
     flags: number,
   ): number
   /**
-   * Finds the batch that holds `offset`, or the first one above it in this segment, and how many bytes from there
-   * may be read: up to `maxBytes`, to the end of this segment and to the batch of `limitOffset` (exclusive).
-   * At least the first batch, whole, even above maxBytes; otherwise the end may fall inside a batch. Fills
-   * BASE_OFFSET (of that first batch), POSITION, LENGTH (0 where offset >= limitOffset or the segment ends).
-   * Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, IO.
+   * Finds the batch that holds `offset`, or the first one above it in this segment, and how many
+   * bytes from there may be read: up to `maxBytes`, to the end of this segment and to the batch of
+   * `limitOffset` (exclusive). At least the first batch, whole, even above maxBytes; otherwise the
+   * end may fall inside a batch. Fills BASE_OFFSET (of that first batch), POSITION, LENGTH (0 where
+   * offset >= limitOffset or the segment ends). Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, IO.
    */
   segmentLocate(handle: number, offset: number, maxBytes: number, limitOffset: number): number
   /**
-   * The first batch whose largest timestamp is at or above `timestamp`. Fills BASE_OFFSET, LAST_OFFSET,
-   * MAX_TIMESTAMP, POSITION, LENGTH, LEADER_EPOCH. Errors: NOT_FOUND, CORRUPT, CLOSED, IO.
+   * The first batch whose largest timestamp is at or above `timestamp`. Fills BASE_OFFSET,
+   * LAST_OFFSET, MAX_TIMESTAMP, POSITION, LENGTH, LEADER_EPOCH. Errors: NOT_FOUND, CORRUPT, CLOSED,
+   * IO.
    */
   segmentLocateTimestamp(handle: number, timestamp: number): number
   /**
-   * Copies up to `length` bytes of the .log at `position` into `target`, never past the published end. Returns
-   * the count. Errors: CLOSED, IO, BAD_ARGUMENT.
+   * Copies up to `length` bytes of the .log at `position` into `target`, never past the published
+   * end. Returns the count. Errors: CLOSED, IO, BAD_ARGUMENT.
    */
   segmentRead(
     handle: number,
@@ -147,26 +163,35 @@ export interface NativeAddon {
     target: Uint8Array,
     targetOffset: number,
   ): number
-  /** Fills LENGTH (valid bytes), NEXT_OFFSET, MAX_TIMESTAMP, OFFSET_OF_MAX_TIMESTAMP, FILE_BYTES, BASE_OFFSET. */
+  /**
+   * Fills LENGTH (valid bytes), NEXT_OFFSET, MAX_TIMESTAMP, OFFSET_OF_MAX_TIMESTAMP, FILE_BYTES,
+   * BASE_OFFSET.
+   */
   segmentInfo(handle: number): number
-  /** Log and indexes to disk, in the pool. A failure fences the segment. */
+  /**
+   * The log to disk, in the pool. A failure fences the segment. The indexes are written but not
+   * synced: after a power cut recovery makes them anew; `segmentSeal` syncs them.
+   */
   segmentFlush(handle: number): Promise<void>
   /** Cuts everything at and above `offset`, indexes too, in the pool. */
   segmentTruncate(handle: number, offset: number): Promise<void>
   /**
-   * Ends appends at once (later ones get READ_ONLY), then in the pool writes the indexes, trims the reserved
-   * tail, unmaps, and syncs. The segment stays readable.
+   * Ends appends at once (later ones get READ_ONLY), then in the pool writes the indexes, trims the
+   * reserved tail, unmaps, and syncs. The segment stays readable.
    */
   segmentSeal(handle: number): Promise<void>
-  /** Seals without a sync unless `sync`, then lets go. The handle is CLOSED at once; transfers under way end well. */
+  /**
+   * Seals without a sync unless `sync`, then lets go. The handle is CLOSED at once; transfers under
+   * way end well.
+   */
   segmentClose(handle: number, sync: boolean): Promise<void>
 
   /**
-   * Hands `parts` to the socket `fd` in order: bytes by send, slices by sendfile; whatever does not fit now
-   * follows when the socket is writable. Returns 0 when all was handed over (the callback is not called), or an id
-   * above 0 when some is pending: then `done` is called once, with a status and errno. At most one transfer may be
-   * under way per socket, and JavaScript must write nothing to it meanwhile. Errors: BROKEN_PIPE, SHORT, IO,
-   * BAD_ARGUMENT, CLOSED.
+   * Hands `parts` to the socket `fd` in order: bytes by send, slices by sendfile; whatever does not
+   * fit now follows when the socket is writable. Returns 0 when all was handed over (the callback
+   * is not called), or an id above 0 when some is pending: then `done` is called once, with a
+   * status and errno. At most one transfer may be under way per socket, and JavaScript must write
+   * nothing to it meanwhile. Errors: BROKEN_PIPE, SHORT, IO, BAD_ARGUMENT, CLOSED.
    */
   transferSend(
     fd: number,
@@ -193,10 +218,39 @@ export interface NativeAddon {
   lockRelease(handle: number): number
 }
 
+/** What a job of the pool rejects with: numbers, as everything at this boundary. */
+interface JobError extends Error {
+  status: number
+  errno: number
+}
+
+function isJobError(error: unknown): error is JobError {
+  return error instanceof Error && 'status' in error && 'errno' in error
+}
+
+/** Makes a `SeglogError` of what a job rejected with. */
+function translated<Args extends unknown[], T>(
+  name: string,
+  call: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  return (...args) =>
+    call(...args).catch((error: unknown) => {
+      throw isJobError(error) ? statusError(error.status, name, error.errno) : error
+    })
+}
+
 function load(): NativeAddon {
   const require = createRequire(import.meta.url)
   try {
-    return require('../../build/Release/seglog.node') as NativeAddon
+    const addon = require('../../build/Release/seglog.node') as NativeAddon
+    return {
+      ...addon,
+      segmentOpen: translated('segmentOpen', addon.segmentOpen),
+      segmentFlush: translated('segmentFlush', addon.segmentFlush),
+      segmentTruncate: translated('segmentTruncate', addon.segmentTruncate),
+      segmentSeal: translated('segmentSeal', addon.segmentSeal),
+      segmentClose: translated('segmentClose', addon.segmentClose),
+    }
   } catch (cause) {
     throw new SeglogError(
       'ADDON_UNAVAILABLE',

@@ -1,6 +1,7 @@
 /**
- * Offsets as users write and get them. Outside they are bigint, and number and string are accepted where they are
- * exact; inside, a number is enough up to 2^53 - 1, and what is above is refused, never rounded.
+ * Offsets as users write and get them. Outside they are bigint, and number and string are accepted
+ * where they are exact; inside, a number is enough up to 2^53 - 1, and what is above is refused,
+ * never rounded.
  */
 import { SeglogError } from './errors.js'
 

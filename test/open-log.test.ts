@@ -8,7 +8,7 @@ import type { CompressionName } from '../src/records/compression.js'
 import { buildBatch } from '../src/records/encoder.js'
 import type { RecordInput } from '../src/records/record.js'
 import { seeded } from './protocol/random.js'
-import { ManualEnv } from './support/manual-env.js'
+import { SimEnv } from './support/sim-env.js'
 import { temporaryDirectory } from './support/tmp.js'
 import { until } from './support/until.js'
 
@@ -94,10 +94,10 @@ test('key, value and headers come back bit for bit, null and empty apart', async
 })
 
 test('records without a timestamp get that of the append', async (t) => {
-  const env = new ManualEnv()
+  const env = new SimEnv()
   const log = await open(t, temporaryDirectory(t), { env })
   const { appendTime } = log.append([{ value: 'a' }, { value: 'b', timestamp: 5 }])
-  assert.equal(appendTime, env.nowMs)
+  assert.equal(appendTime, env.now())
   const slice = log.slice(0n)
   assert.ok(slice)
   assert.equal(log.offsetForTimestamp(6), 0n)
@@ -203,20 +203,20 @@ test('appendDurable resolves with the recovery point behind its records', async 
 })
 
 test('a log is synced by itself when its time has passed', async (t) => {
-  const env = new ManualEnv()
+  const env = new SimEnv()
   const log = await open(t, temporaryDirectory(t), { env, flush: { ms: 500 } })
   log.append([{ value: 'a' }])
   log.append([{ value: 'b' }])
   assert.equal(env.timers, 1)
-  env.pass(499)
+  await env.advance(499)
   assert.equal(log.recoveryPoint, 0n)
-  env.pass(1)
+  await env.advance(1)
   await until(() => log.recoveryPoint === 2n, 'the sync')
   assert.equal(env.timers, 0)
 })
 
 test('close cancels the timer and settles every append under way', async (t) => {
-  const env = new ManualEnv()
+  const env = new SimEnv()
   const log = await open(t, temporaryDirectory(t), { env, flush: { ms: 500 } })
   const appends = Array.from({ length: 100 }, () => log.appendDurable([{ value: 'a' }]))
   const closing = log.close()

@@ -52,7 +52,7 @@ export const fetch = api({
             logStartOffset: since(5, int64, -1),
             partitionMaxBytes: int32,
             replicaDirectoryId: tagged(0, 17, uuid),
-            // The default is Long.MAX_VALUE: a follower that does not report its watermark (KIP-1166).
+            // Long.MAX_VALUE: the follower does not report its watermark (KIP-1166).
             highWatermark: tagged(1, 18, int64Clamped, Number.MAX_SAFE_INTEGER),
           }),
         ),

@@ -1,6 +1,7 @@
 /**
- * The coordination tree as the rest of the broker sees it: znodes with data and a version, as in ZooKeeper. A
- * write names the version that it expects, so that two writers never overwrite each other unseen.
+ * The coordination tree as the rest of the broker sees it: znodes with data and a version, as in
+ * ZooKeeper. A write names the version that it expects, so that two writers never overwrite each
+ * other unseen.
  *
  * `embedded.ts` keeps the tree in the process, for a broker that needs nothing else.
  */
@@ -23,7 +24,10 @@ export interface Coordination {
   create(path: string, data: Buffer, options?: CreateOptions): Promise<void>
   /** Undefined where there is none. */
   get(path: string): Promise<ZNode | undefined>
-  /** Resolves with the new version. Rejects with NOT_FOUND, or CONFLICT where `version` is not the present one. */
+  /**
+   * Resolves with the new version. Rejects with NOT_FOUND, or CONFLICT where `version` is not the
+   * present one.
+   */
   set(path: string, data: Buffer, version: number): Promise<number>
   /** Rejects with NOT_FOUND, or CONFLICT where `version` is not the present one. */
   delete(path: string, version: number): Promise<void>

@@ -1,10 +1,11 @@
 /**
  * The coordination tree inside the process, kept in one file of the data directory.
  *
- * The file is JSON: `{ "version": 1, "znodes": { path: { "data": text, "version": n } } }`, rewritten whole and
- * atomically at each change (temporary file, sync, rename, sync of the directory); it holds topics, not records,
- * so it stays small. Ephemeral znodes are kept in memory only: the session is the process. Changes run one
- * after the other, and a change that could not be written is not made.
+ * The file is JSON: `{ "version": 1, "znodes": { path: { "data": text, "version": n } } }`,
+ * rewritten whole and atomically at each change (temporary file, sync, rename, sync of the
+ * directory); it holds topics, not records, so it stays small. Ephemeral znodes are kept in memory
+ * only: the session is the process. Changes run one after the other, and a change that could not be
+ * written is not made.
  *
  * A file that does not parse is an error that names it: topics are never forgotten silently.
  */
@@ -128,7 +129,8 @@ async function readTree(path: string): Promise<Map<string, Stored>> {
   }
   try {
     const file = JSON.parse(text) as TreeFile
-    if (file.version !== 1) throw new Error(`version ${file.version} is not known`)
+    if (file.version !== 1)
+      throw new SeglogError('UNSUPPORTED', `version ${file.version} is not known`)
     return new Map(
       Object.entries(file.znodes).map(([name, { data, version }]) => [
         name,

@@ -1,6 +1,6 @@
 /**
- * Each znode that seglog reads or writes: its path, and how its JSON is made and read. The formats are those of
- * Apache Kafka 0.8.2 to 3.x, so that its tools find what they know.
+ * Each znode that seglog reads or writes: its path, and how its JSON is made and read. The formats
+ * are those of Apache Kafka 0.8.2 to 3.x, so that its tools find what they know.
  */
 import { SeglogError } from '../errors.js'
 
@@ -52,7 +52,10 @@ export const topicConfigZNode = {
 
 export const deletionsPath = '/admin/delete_topics'
 
-/** `/admin/delete_topics/[topic]`: a topic that is being deleted, which a restart goes on with. No data. */
+/**
+ * `/admin/delete_topics/[topic]`: a topic that is being deleted, which a restart goes on with. No
+ * data.
+ */
 export const deletionZNode = { path: (topic: string) => `${deletionsPath}/${topic}` }
 
 /** `/brokers/ids/[id]`, ephemeral: where a broker listens. */

@@ -348,9 +348,11 @@ export class Writer {
   }
 
   private close(): void {
-    if (this.at === this.start) return
-    this.parts.push(this.buffer.subarray(this.start, this.at))
-    this.closedBytes += this.at - this.start
+    const length = this.at - this.start
+    if (length === 0) return
+    const { buffer, byteOffset } = this.buffer
+    this.parts.push(new Uint8Array(buffer, byteOffset + this.start, length))
+    this.closedBytes += length
     this.start = this.at
   }
 }

@@ -80,8 +80,7 @@ export class FrameReader {
 
   private fillPrefix(chunk: Uint8Array, at: number): number {
     const count = Math.min(LENGTH_BYTES - this.prefixBytes, chunk.length - at)
-    this.prefix.set(chunk.subarray(at, at + count), this.prefixBytes)
-    this.prefixBytes += count
+    for (let i = 0; i < count; i++) this.prefix[this.prefixBytes++] = chunk[at + i]!
     return count
   }
 

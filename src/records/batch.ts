@@ -1,10 +1,10 @@
 /**
- * The header of a record batch, and the batches of a buffer. Nothing is copied: a batch is a view into the bytes
- * that it was found in.
+ * The header of a record batch, and the batches of a buffer. Nothing is copied: a batch is a view
+ * into the bytes that it was found in.
  *
- * Every number is checked before use; what is wrong is a SeglogError: SHORT (the bytes end before the batch does),
- * BAD_MAGIC, CORRUPT (lengths, counts, CRC), OFFSET_TOO_LARGE (an offset above 2^53 - 1). A batch may be empty:
- * compaction keeps the header of one whose records are gone.
+ * Every number is checked before use; what is wrong is a SeglogError: SHORT (the bytes end before
+ * the batch does), BAD_MAGIC, CORRUPT (lengths, counts, CRC), OFFSET_TOO_LARGE (an offset above
+ * 2^53 - 1). A batch may be empty: compaction keeps the header of one whose records are gone.
  */
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
@@ -68,12 +68,12 @@ function exact(view: DataView, at: number, position: number, what: string): numb
 }
 
 /**
- * Bytes of the batch at `at`, of which only the first 12 bytes need to be there. Errors: SHORT, CORRUPT (a length
- * too small for a header).
+ * Bytes of the batch at `at`, of which only the first 12 bytes need to be there. Errors: SHORT,
+ * CORRUPT (a length too small for a header).
  */
-export function batchBytes(bytes: Uint8Array, at: number): number {
+export function batchBytes(bytes: Uint8Array, at: number, origin = 0): number {
   if (at < 0 || bytes.length - at < LENGTH_OVERHEAD_BYTES) {
-    throw new SeglogError('SHORT', `batch at ${at}: the bytes end in its header`)
+    throw new SeglogError('SHORT', `batch at ${origin + at}: the bytes end in its header`)
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, LENGTH_OVERHEAD_BYTES)
   const length = view.getInt32(BatchField.LENGTH)
@@ -81,35 +81,36 @@ export function batchBytes(bytes: Uint8Array, at: number): number {
     length < HEADER_BYTES - LENGTH_OVERHEAD_BYTES ||
     length > BATCH_BYTES_MAX - LENGTH_OVERHEAD_BYTES
   ) {
-    corrupt(at, `a length of ${length}`)
+    corrupt(origin + at, `a length of ${length}`)
   }
   return length + LENGTH_OVERHEAD_BYTES
 }
 
 /**
- * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. The CRC is not
- * checked: see `crcMatches`. Errors: SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
+ * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. The
+ * CRC is not checked: see `crcMatches`. Errors: SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
-export function parseBatchHeader(bytes: Uint8Array, at: number): BatchHeader {
+export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): BatchHeader {
+  const position = origin + at
   // The byte of the magic lies at the same place in every version, the rest does not.
   const magic = at >= 0 ? bytes[at + BatchField.MAGIC] : undefined
   if (magic !== undefined && magic !== MAGIC) {
-    throw new SeglogError('BAD_MAGIC', `batch at ${at}: magic ${magic}`)
+    throw new SeglogError('BAD_MAGIC', `batch at ${position}: magic ${magic}`)
   }
   if (at < 0 || bytes.length - at < HEADER_BYTES) {
-    throw new SeglogError('SHORT', `batch at ${at}: the bytes end in its header`)
+    throw new SeglogError('SHORT', `batch at ${position}: the bytes end in its header`)
   }
-  const sizeBytes = batchBytes(bytes, at)
+  const sizeBytes = batchBytes(bytes, at, origin)
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
   const attributes = view.getInt16(BatchField.ATTRIBUTES)
   const baseOffset = int64(view, BatchField.BASE_OFFSET)
   const lastOffsetDelta = view.getInt32(BatchField.LAST_OFFSET_DELTA)
   const count = view.getInt32(BatchField.COUNT)
-  if (baseOffset < 0) corrupt(at, 'a base offset below 0')
-  if (lastOffsetDelta < 0) corrupt(at, `a last offset delta of ${lastOffsetDelta}`)
-  if (count < 0 || count - 1 > lastOffsetDelta) corrupt(at, `a count of ${count}`)
+  if (baseOffset < 0) corrupt(position, 'a base offset below 0')
+  if (lastOffsetDelta < 0) corrupt(position, `a last offset delta of ${lastOffsetDelta}`)
+  if (count < 0 || count - 1 > lastOffsetDelta) corrupt(position, `a count of ${count}`)
   if (baseOffset + lastOffsetDelta > Number.MAX_SAFE_INTEGER) {
-    throw new SeglogError('OFFSET_TOO_LARGE', `batch at ${at}: an offset above 2^53 - 1`)
+    throw new SeglogError('OFFSET_TOO_LARGE', `batch at ${position}: an offset above 2^53 - 1`)
   }
   return {
     baseOffset,
@@ -123,10 +124,10 @@ export function parseBatchHeader(bytes: Uint8Array, at: number): BatchHeader {
     isTransactional: (attributes & Attribute.TRANSACTIONAL) !== 0,
     isControl: (attributes & Attribute.CONTROL) !== 0,
     lastOffset: baseOffset + lastOffsetDelta,
-    baseTimestamp: exact(view, BatchField.BASE_TIMESTAMP, at, 'a timestamp'),
+    baseTimestamp: exact(view, BatchField.BASE_TIMESTAMP, position, 'a timestamp'),
     hasDeleteHorizon: (attributes & Attribute.DELETE_HORIZON) !== 0,
-    maxTimestamp: exact(view, BatchField.MAX_TIMESTAMP, at, 'a timestamp'),
-    producerId: exact(view, BatchField.PRODUCER_ID, at, 'a producer id'),
+    maxTimestamp: exact(view, BatchField.MAX_TIMESTAMP, position, 'a timestamp'),
+    producerId: exact(view, BatchField.PRODUCER_ID, position, 'a producer id'),
     producerEpoch: view.getInt16(BatchField.PRODUCER_EPOCH),
     baseSequence: view.getInt32(BatchField.BASE_SEQUENCE),
     count,
@@ -151,9 +152,9 @@ export function crcMatches(batch: Batch): boolean {
 }
 
 /**
- * The whole batches from `at` on. Bytes that end inside a batch, as a fetch may (KIP-74), end the iteration without
- * an error, and the generator returns the position behind the last whole batch. Errors: BAD_MAGIC, CORRUPT,
- * OFFSET_TOO_LARGE.
+ * The whole batches from `at` on. Bytes that end inside a batch, as a fetch may (KIP-74), end the
+ * iteration without an error, and the generator returns the position behind the last whole batch.
+ * Errors: BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
 export function* iterateBatches(bytes: Uint8Array, at = 0): Generator<Batch, number, undefined> {
   while (bytes.length - at >= HEADER_BYTES) {

@@ -1,13 +1,14 @@
 /**
  * The codecs of Kafka's record batches: names, ids, both directions, synchronous.
  *
- * Decompression never gives more than the caller's bound, and measures what it can before it allocates. A codec's
- * package is loaded when it is first used, so a broker, which never opens a batch, does not pay for it: gzip is
- * Node's zlib, snappy `snappy`, lz4 `lz4-napi`, zstd Node's zlib from 22.15 on and `@foxglove/wasm-zstd` before.
- * Packages are optional to install; see docs/decisions/0004-codecs.md.
+ * Decompression never gives more than the caller's bound, and measures what it can before it
+ * allocates. A codec's package is loaded when it is first used, so a broker, which never opens a
+ * batch, does not pay for it: gzip is Node's zlib, snappy `snappy`, lz4 `lz4-napi`, zstd Node's
+ * zlib from 22.15 on and `@foxglove/wasm-zstd` before. Packages are optional to install; see
+ * docs/decisions/0004-codecs.md.
  *
- * Errors: UNSUPPORTED_COMPRESSION (no such codec, or its package is missing), TOO_LARGE (above the bound), CORRUPT
- * (bytes that the codec cannot read), BAD_ARGUMENT (a level out of range).
+ * Errors: UNSUPPORTED_COMPRESSION (no such codec, or its package is missing), TOO_LARGE (above
+ * the bound), CORRUPT (bytes that the codec cannot read), BAD_ARGUMENT (a level out of range).
  */
 import { SeglogError } from '../errors.js'
 import { gzip } from './codecs/gzip.js'
@@ -26,7 +27,10 @@ export interface Codec {
   readonly name: CompressionName
   /** Levels: gzip 1 to 9 or -1, zstd -131072 to 22; snappy and lz4 have one, and take no notice. */
   compress(bytes: Uint8Array, level?: number): Uint8Array
-  /** At most `maxOutputBytes` of output. The result may share memory with `bytes` only where nothing is done. */
+  /**
+   * At most `maxOutputBytes` of output. The result may share memory with `bytes` only where
+   * nothing is done.
+   */
   decompress(bytes: Uint8Array, maxOutputBytes: number): Uint8Array
 }
 

@@ -1,12 +1,13 @@
 /**
  * Builds record batches of magic 2: the append path of the library and of the producer.
  *
- * A `BatchEncoder` owns one buffer that grows and is used again: records are laid out straight into it, so that a
- * batch costs no allocation per record or field. Sizes are computed before a byte is written, hence nothing is moved
- * afterwards and the room is checked once per record. `buildBatch` copies the result out of a shared encoder.
+ * A `BatchEncoder` owns one buffer that grows and is used again: records are laid out straight
+ * into it, so that a batch costs no allocation per record or field. Sizes are computed before a
+ * byte is written, hence nothing is moved afterwards and the room is checked once per record.
+ * `buildBatch` copies the result out of a shared encoder.
  *
- * Leaves to others: stamping offset and leader epoch of an append (native), and which record goes into which batch.
- * Text is UTF-8; an unpaired surrogate becomes U+FFFD, as everywhere in Node.
+ * Leaves to others: stamping offset and leader epoch of an append (native), and which record goes
+ * into which batch. Text is UTF-8; an unpaired surrogate becomes U+FFFD, as everywhere in Node.
  */
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
@@ -50,7 +51,10 @@ export interface BatchOptions {
   control?: boolean | undefined
   /** ms since 1970 for records that bring none; default -1, no timestamp. */
   timestamp?: number | undefined
-  /** Marks the batch as stamped by the broker at this time, which readers then give to each record (KIP-32). */
+  /**
+   * Marks the batch as stamped by the broker at this time, which readers then give to each record
+   * (KIP-32).
+   */
   logAppendTime?: number | undefined
 }
 
@@ -162,8 +166,8 @@ export class BatchEncoder {
   #maxTimestamp = NONE
 
   /**
-   * Lays a batch of at least one record out in `bytes` and returns its length. Errors: BAD_ARGUMENT, TOO_LARGE
-   * (above 2^31 - 1 bytes), UNSUPPORTED_COMPRESSION.
+   * Lays a batch of at least one record out in `bytes` and returns its length. Errors:
+   * BAD_ARGUMENT, TOO_LARGE (above 2^31 - 1 bytes), UNSUPPORTED_COMPRESSION.
    */
   encode(records: readonly RecordInput[], options: BatchOptions = {}): number {
     const count = records.length

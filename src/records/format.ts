@@ -1,13 +1,15 @@
 /**
- * The numbers of a record batch of magic 2, big-endian, as Kafka has stored and sent it since 0.11 (KIP-98).
+ * The numbers of a record batch of magic 2, big-endian, as Kafka has stored and sent it since
+ * 0.11 (KIP-98).
  *
- *   0 baseOffset 8 · 8 length 4 (of what follows it) · 12 partitionLeaderEpoch 4 · 16 magic 1 · 17 crc 4 ·
- *   21 attributes 2 · 23 lastOffsetDelta 4 · 27 baseTimestamp 8 · 35 maxTimestamp 8 · 43 producerId 8 ·
- *   51 producerEpoch 2 · 53 baseSequence 4 · 57 count 4 · 61 records, compressed as one
+ *    0 baseOffset 8 · 8 length 4 (of what follows it) · 12 partitionLeaderEpoch 4 ·
+ *   16 magic 1 · 17 crc 4 · 21 attributes 2 · 23 lastOffsetDelta 4 · 27 baseTimestamp 8 ·
+ *   35 maxTimestamp 8 · 43 producerId 8 · 51 producerEpoch 2 · 53 baseSequence 4 ·
+ *   57 count 4 · 61 records, compressed as one
  *
- * The crc is CRC-32C of everything from `attributes` on, so base offset and leader epoch may be stamped without it.
- * A record is: length, attributes 1, timestampDelta, offsetDelta, key, value, headers; lengths and deltas are zigzag
- * varints, -1 is the length of null.
+ * The crc is CRC-32C of everything from `attributes` on, so base offset and leader epoch may be
+ * stamped without it. A record is: length, attributes 1, timestampDelta, offsetDelta, key, value,
+ * headers; lengths and deltas are zigzag varints, -1 is the length of null.
  */
 
 export const BatchField = {

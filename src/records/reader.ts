@@ -1,11 +1,11 @@
 /**
- * Records out of a batch of magic 2. Keys and values are views into the batch, or into the one buffer that its
- * records were decompressed to.
+ * Records out of a batch of magic 2. Keys and values are views into the batch, or into the one
+ * buffer that its records were decompressed to.
  *
- * Nothing of the bytes is trusted: counts and lengths are checked against what is left before anything is made of
- * them, and decompression stops at a bound. Offsets must rise and stay within the header's last offset; gaps, as
- * compaction leaves them, are allowed. Errors: CORRUPT (CRC, compressed data), INVALID_RECORD, TOO_LARGE,
- * UNSUPPORTED_COMPRESSION, and those of `batchAt`.
+ * Nothing of the bytes is trusted: counts and lengths are checked against what is left before
+ * anything is made of them, and decompression stops at a bound. Offsets must rise and stay within
+ * the header's last offset; gaps, as compaction leaves them, are allowed. Errors: CORRUPT (CRC,
+ * compressed data), INVALID_RECORD, TOO_LARGE, UNSUPPORTED_COMPRESSION, and those of `batchAt`.
  */
 import { SeglogError } from '../errors.js'
 import { type Batch, batchAt, crcMatches } from './batch.js'
@@ -59,8 +59,8 @@ function recordBytes(batch: Batch, maxOutputBytes: number): Uint8Array {
 }
 
 /**
- * Yields the records of a batch in order; control batches too, whose records are markers. Checks as it goes: what
- * was yielded before an error is what the bytes say.
+ * Yields the records of a batch in order; control batches too, whose records are markers. Checks
+ * as it goes: what was yielded before an error is what the bytes say.
  */
 export function* iterateRecords(
   source: Batch | Uint8Array,

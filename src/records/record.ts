@@ -1,8 +1,9 @@
 /**
  * Records as users give them and as they get them back. Pure types.
  *
- * null, empty and absent are three things: a null key or value is stored as null (a tombstone), an empty one as no
- * bytes; an absent one is null. Headers are a list because Kafka keeps their order and allows a key twice.
+ * null, empty and absent are three things: a null key or value is stored as null (a tombstone),
+ * an empty one as no bytes; an absent one is null. Headers are a list because Kafka keeps their
+ * order and allows a key twice.
  */
 
 export interface RecordHeaderInput {
@@ -22,7 +23,10 @@ export interface RecordInput {
     | readonly RecordHeaderInput[]
     | Readonly<Record<string, Uint8Array | string | null>>
     | undefined
-  /** ms since 1970, a whole number in [-1, 2^53 - 1]; -1 is none. Absent takes the default of the batch. */
+  /**
+   * ms since 1970, a whole number in [-1, 2^53 - 1]; -1 is none. Absent takes the default of the
+   * batch.
+   */
   timestamp?: number | undefined
 }
 

@@ -1,6 +1,7 @@
 /**
- * What the idempotence of a producer needs of a batch's header, read without looking at the rest: the batch may
- * still turn out to be malformed. A leaf of the produce path, so no object is made for batches without an id.
+ * What the idempotence of a producer needs of a batch's header, read without looking at the rest:
+ * the batch may still turn out to be malformed. A leaf of the produce path, so no object is made
+ * for batches without an id.
  */
 
 /** Offsets in the header of a batch of magic 2. */
@@ -20,7 +21,9 @@ export interface Sequence {
   count: number
 }
 
-/** Undefined for a batch without a producer id, and where fewer bytes are left than a header has. */
+/**
+ * Undefined for a batch without a producer id, and where fewer bytes are left than a header has.
+ */
 export function readSequence(bytes: Uint8Array, at = 0): Sequence | undefined {
   if (bytes.length - at < HEADER_BYTES) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
@@ -34,7 +37,10 @@ export function readSequence(bytes: Uint8Array, at = 0): Sequence | undefined {
   }
 }
 
-/** Base offset and size of the batch at `at`, or undefined where fewer bytes are left than a header has. */
+/**
+ * Base offset and size of the batch at `at`, or undefined where fewer bytes are left than a header
+ * has.
+ */
 export function readExtent(bytes: Uint8Array, at: number) {
   if (bytes.length - at < HEADER_BYTES) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)

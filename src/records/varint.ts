@@ -1,8 +1,10 @@
 /**
- * Variable-length integers as record batches have them: zigzag, seven bits a byte, lowest first (Protocol Buffers'
- * sint32 and sint64). At most 5 bytes for 32 bits and 10 for 64; more, or bits above, are malformed.
+ * Variable-length integers as record batches have them: zigzag, seven bits a byte, lowest first
+ * (Protocol Buffers' sint32 and sint64). At most 5 bytes for 32 bits and 10 for 64; more, or bits
+ * above, are malformed.
  *
- * Numbers of 64 bits are handled as two halves, without BigInt. REQUIRES of every write: room in `bytes`.
+ * Numbers of 64 bits are handled as two halves, without BigInt. REQUIRES of every write: room in
+ * `bytes`.
  */
 import { SeglogError } from '../errors.js'
 
@@ -36,7 +38,8 @@ function fits32(value: number): boolean {
 /** Bytes that `writeVarlong` takes for an integer of at most 2^53 either way. */
 export function varlongBytes(value: number): number {
   if (fits32(value)) return varintBytes(value)
-  // Zigzag of a 64-bit value is 2v or -2v - 1; its number of bits decides, and Math.abs is exact here.
+  // Zigzag of a 64-bit value is 2v or -2v - 1; its number of bits decides, and Math.abs is exact
+  // here.
   const magnitude = value >= 0 ? value : -value - 1
   let limit = 2 ** 34 // 2v below 2^35 takes five bytes
   let size = 5

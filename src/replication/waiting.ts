@@ -1,7 +1,7 @@
 /**
- * Requests that wait for something to happen or for a time to pass. One timer serves all of them: a heap holds
- * the deadlines, and the timer is set for the earliest. A waiter leaves the heap when it is cancelled, so that
- * ten thousand parked fetches cost their memory and nothing else.
+ * Requests that wait for something to happen or for a time to pass. One timer serves all of them: a
+ * heap holds the deadlines, and the timer is set for the earliest. A waiter leaves the heap when it
+ * is cancelled, so that ten thousand parked fetches cost their memory and nothing else.
  */
 import type { Env, Timer } from '../env.js'
 

@@ -1,6 +1,6 @@
 /**
- * Names in a log directory, as Apache Kafka has them: `<topic>-<partition>` folders and `%020d.log` files with
- * their indexes beside them. Pure; no file is touched here.
+ * Names in a log directory, as Apache Kafka has them: `<topic>-<partition>` folders and `%020d.log`
+ * files with their indexes beside them. Pure; no file is touched here.
  */
 
 /** The log of one partition of one topic. */

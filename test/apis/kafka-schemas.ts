@@ -1,7 +1,7 @@
 /**
- * Kafka's own message schemas, where they lie beside the checkout: one JSON file a message with comments, one folder
- * a release. Describes a message of one version line by line, from a schema and from a table alike, so that the two
- * can be compared.
+ * Kafka's own message schemas, where they lie beside the checkout: one JSON file a message with
+ * comments, one folder a release. Describes a message of one version line by line, from a schema
+ * and from a table alike, so that the two can be compared.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -35,7 +35,10 @@ export interface Schema {
   commonStructs?: { name: string; fields: SchemaField[] }[]
 }
 
-/** The schemas of a message, such as 'FetchRequest', the older release first; empty where there are none. */
+/**
+ * The schemas of a message, such as 'FetchRequest', the older release first; empty where there are
+ * none.
+ */
 export function schemasOf(name: string): Schema[] {
   const schemas: Schema[] = []
   for (const release of RELEASES) {
@@ -106,7 +109,9 @@ function line(
   tag: number | undefined,
   value: string,
 ) {
-  return `${name}: ${type}${nullable ? ' or null' : ''}${tag === undefined ? '' : `, tag ${tag}`} = ${value}`
+  const or = nullable ? ' or null' : ''
+  const tagged = tag === undefined ? '' : `, tag ${tag}`
+  return `${name}: ${type}${or}${tagged} = ${value}`
 }
 
 function shown(value: unknown): string {

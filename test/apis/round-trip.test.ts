@@ -1,6 +1,7 @@
 /**
- * Every API of the registry, in every version and both directions, survives the way through bytes. The values are
- * made from the tables with a seed, so that an API which is added is covered at once.
+ * Every API of the registry, in every version and both directions, survives the way through bytes.
+ * The values are made from the tables with a seed, so that an API which is added is covered at
+ * once.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * The tables say what Kafka's schemas say: field by field in every version that Kafka 3.6.2 or 4.3.1 has. Where the
- * schemas do not lie beside the checkout, the bytes of Kafka's own classes in golden.test.ts stand for them.
+ * The tables say what Kafka's schemas say: field by field in every version that Kafka 3.6.2 or
+ * 4.3.1 has. Where the schemas do not lie beside the checkout, the bytes of Kafka's own classes in
+ * golden.test.ts stand for them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

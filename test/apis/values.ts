@@ -1,6 +1,6 @@
 /**
- * Values that fit a table: made at random, and turned into and out of the JSON that Kafka's own converters read
- * (bytes as base64, everything else as it is).
+ * Values that fit a table: made at random, and turned into and out of the JSON that Kafka's own
+ * converters read (bytes as base64, everything else as it is).
  */
 import { Field } from '../../src/protocol/schema.js'
 import type { Type } from '../../src/protocol/types.js'
@@ -80,7 +80,10 @@ export function generateStruct(type: AnyType, version: number, random: Random): 
   return value
 }
 
-/** What reading `value` back gives: fields that were left out, or that the version lacks, have their default. */
+/**
+ * What reading `value` back gives: fields that were left out, or that the version lacks, have their
+ * default.
+ */
 export function completed(type: AnyType, value: unknown, version: number): unknown {
   if (value === null) return null
   if (type.kind === '[]') {

@@ -1,11 +1,19 @@
 /**
- * That a broker which dies without warning has kept what it acknowledged with acks=1. Values are numbers, so that
- * a lost, a doubled and a misplaced record each show.
+ * That a broker which dies without warning has kept what it acknowledged with acks=1. Values are
+ * numbers, so that a lost, a doubled and a misplaced record each show.
  */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
-import { sleep, start, startBroker, type TestBroker, temporaryFolder, until } from './harness.js'
+import {
+  sleep,
+  start,
+  startBroker,
+  type TestBroker,
+  temporaryFolder,
+  until,
+  within,
+} from './harness.js'
 import { prepare } from './prepare.js'
 import { consumeLines } from './strangers.js'
 
@@ -17,8 +25,9 @@ const numbers = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => String(from + index))
 
 /**
- * Sends numbers from `from` on in small requests until the broker is gone, never twice. Tells each number that
- * was acknowledged to `acknowledged`, and resolves with the first number that was never sent.
+ * Sends numbers from `from` on in small requests until the broker is gone, never twice. Tells each
+ * number that was acknowledged to `acknowledged`, and resolves with the first number that was never
+ * sent.
  */
 async function produceUntilDeath(
   bootstrap: string,
@@ -80,14 +89,18 @@ test('no acknowledged record is lost by kill -9, however often', limit, async ()
     broker = await startBroker({ dataDir })
     const kept = (await consumeLines(broker.bootstrap, 'counted')).map(Number)
     assert.ok((kept.at(-1) ?? -1) >= last, `${last} was acknowledged, ${kept.at(-1)} is the last`)
-    // A request that was never answered may have been kept, whole, or not; nothing else may be missing.
+    // A request that was never answered may have been kept, whole, or not; nothing else may be
+    // missing.
     assert.deepEqual(kept.map(String), [...expected(lanes, kept)].map(String))
     next = unsent
   }
   await broker.stop()
 })
 
-/** The numbers up to the last acknowledged one of each round, with what of the request after it was kept. */
+/**
+ * The numbers up to the last acknowledged one of each round, with what of the request after it was
+ * kept.
+ */
 function expected(acknowledged: readonly number[], kept: readonly number[]): Set<number> {
   const present = new Set(kept)
   const wanted = new Set<number>()
@@ -141,7 +154,7 @@ test('kcat sends on after kill -9, and every line is there in order', limit, asy
     broker = await restart(broker)
   }
   await fed
-  const { code } = await kcat.exited
+  const { code } = await within(kcat, 60_000)
   assert.equal(code, 0, kcat.stderr())
   const back = await consumeLines(broker.bootstrap, 'survived')
   assert.deepEqual(withoutRepeats(back), lines)

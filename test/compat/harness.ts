@@ -1,14 +1,17 @@
 /**
- * Runs programs for tests: the broker as a child process, and anything else with its output captured and its time
- * bounded. Whatever a test file leaves behind, children and temporary folders alike, goes when its process exits.
+ * Runs programs for tests: the broker as a child process, and anything else with its output
+ * captured and its time bounded. Whatever a test file leaves behind, children and temporary folders
+ * alike, goes when its process exits.
  *
- * With SEGLOG_TEST_BOOTSTRAP=HOST:PORT the tests that only talk to a broker talk to that one instead, which need
- * not be seglog: so one learns whether a test is right, or how another broker answers.
+ * With SEGLOG_TEST_BOOTSTRAP=HOST:PORT the tests that only talk to a broker talk to that one
+ * instead, which need not be seglog: so one learns whether a test is right, or how another broker
+ * answers.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after } from 'node:test'
 
 export const root = join(import.meta.dirname, '..', '..', '..')
 export const main = join(root, 'dist', 'src', 'cli', 'main.js')
@@ -19,6 +22,15 @@ const children = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+// A failed test may leave a child or a socket behind that would keep the process, and with it the
+// whole run.
+after(() => {
+  setTimeout(() => {
+    process.stderr.write('the tests are over, but something that they started still runs\n')
+    process.exit(1)
+  }, 15_000).unref()
 })
 
 /** A fresh folder, which lasts as long as the process of the test file. */
@@ -92,7 +104,8 @@ export interface Finished extends Exit {
   stderr: string
 }
 
-async function within(running: Running, timeoutMs: number): Promise<Exit> {
+/** Waits for a program to end, and kills it when it has not ended in time, which is an error. */
+export async function within(running: Running, timeoutMs: number): Promise<Exit> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), timeoutMs)
@@ -105,7 +118,10 @@ async function within(running: Running, timeoutMs: number): Promise<Exit> {
   throw new Error(`still running after ${timeoutMs} ms:\n${running.stderr()}`)
 }
 
-/** Runs a program to its end. Rejects when it takes too long or ends with another code than expected. */
+/**
+ * Runs a program to its end. Rejects when it takes too long or ends with another code than
+ * expected.
+ */
 export async function run(
   command: string,
   args: readonly string[],
@@ -194,20 +210,22 @@ async function readyOf(running: Running): Promise<RegExpExecArray> {
   void running.exited.then((exit) => {
     ended = exit
   })
-  let match: RegExpExecArray | null = null
-  await until(
-    'ready line',
-    () => {
-      match = ready.exec(running.stdout().toString())
-      return match !== null || ended !== undefined
-    },
-    20_000,
-  )
-  if (match) return match
+  const match = () => ready.exec(running.stdout().toString())
+  try {
+    await until('ready line', () => match() !== null || ended !== undefined, 20_000)
+  } catch (error) {
+    running.child.kill('SIGKILL')
+    throw error
+  }
+  const found = match()
+  if (found) return found
   throw new Error(`the broker ended with ${ended?.code ?? ended?.signal}:\n${running.stderr()}`)
 }
 
-/** Starts a broker on a free port and a fresh folder, unless given, and waits until it says that it serves. */
+/**
+ * Starts a broker on a free port and a fresh folder, unless given, and waits until it says that it
+ * serves.
+ */
 export async function startBroker(options: BrokerOptions = {}): Promise<TestBroker> {
   const address = process.env.SEGLOG_TEST_BOOTSTRAP
   if (address) return external(address)

@@ -1,30 +1,29 @@
 /**
- * What kafkajs, the client that most users of Node.js have, sees of the broker; and that it and librdkafka read
- * each other's records. Of itself kafkajs knows no codec but gzip.
+ * What kafkajs, the client that most users of Node.js have, sees of the broker; and that it and
+ * librdkafka read each other's records. Of itself kafkajs knows no codec but gzip; the others are
+ * lent to it from seglog, whose codecs are so judged by librdkafka's.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import {
-  CompressionTypes,
-  type EachMessagePayload,
-  Kafka,
-  type KafkaMessage,
-  logLevel,
-  Partitioners,
-} from 'kafkajs'
+import kafkajs, { type EachMessagePayload, type KafkaMessage } from 'kafkajs'
+import { codecNamed } from '../../src/records/compression.js'
 import { startBroker, type TestBroker, until } from './harness.js'
 import { accessLog } from './lines.js'
 import { prepare } from './prepare.js'
 import { consumeAll, consumeLines, kcat } from './strangers.js'
 
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs
 const limit = { timeout: 60_000 }
 const lines = accessLog(5_000).toString().split('\n').slice(0, -1)
 const codecs = [
   ['none', CompressionTypes.None],
   ['gzip', CompressionTypes.GZIP],
+  ['snappy', CompressionTypes.Snappy],
+  ['lz4', CompressionTypes.LZ4],
+  ['zstd', CompressionTypes.ZSTD],
 ] as const
 let broker: TestBroker
-let kafka: Kafka
+let kafka: kafkajs.Kafka
 
 before(async () => {
   await prepare()
@@ -33,10 +32,19 @@ before(async () => {
 })
 after(() => broker.stop())
 
+for (const [name, type] of codecs.slice(2)) {
+  const codec = codecNamed(name)
+  const lent = {
+    compress: async ({ buffer }: { buffer: Buffer }) => Buffer.from(codec.compress(buffer)),
+    decompress: async (bytes: Buffer) => Buffer.from(codec.decompress(bytes, 1 << 26)),
+  }
+  Object.assign(CompressionCodecs, { [type]: () => lent })
+}
+
 async function produce(
   topic: string,
   values: readonly (string | null)[],
-  compression: CompressionTypes = CompressionTypes.None,
+  compression: kafkajs.CompressionTypes = CompressionTypes.None,
 ): Promise<void> {
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner })
   await producer.connect()
@@ -144,7 +152,8 @@ test('a second consumer takes its share of a group and the first goes on', limit
   await admin.disconnect()
   const got = new Map<string, Set<number>>()
   const join = async (name: string) => {
-    const consumer = kafka.consumer({ groupId: 'sharers', maxWaitTimeInMs: 100 })
+    const quick = { heartbeatInterval: 300, maxWaitTimeInMs: 100 }
+    const consumer = kafka.consumer({ groupId: 'sharers', ...quick })
     consumer.on('consumer.group_join', ({ payload }) => {
       got.set(name, new Set(payload.memberAssignment.shared ?? []))
     })

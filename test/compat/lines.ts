@@ -1,6 +1,7 @@
 /**
- * Text as a web server logs it: deterministic, a little over 100 bytes a line, with UTF-8 of every length and no empty
- * line, so that what comes out of a broker can be compared with what went in, byte by byte.
+ * Text as a web server logs it: deterministic, a little over 100 bytes a line, with UTF-8 of every
+ * length and no empty line, so that what comes out of a broker can be compared with what went in,
+ * byte by byte.
  */
 
 /** A small generator of the xorshift family; the same seed gives the same sequence everywhere. */
@@ -30,9 +31,8 @@ export function accessLog(count: number, seed = 1): Buffer {
     const address = `10.${next(256)}.${next(256)}.${next(256)}`
     const time = `2024-03-${String(1 + next(28)).padStart(2, '0')}T10:15:32Z`
     const request = `${pick(methods)} ${pick(paths)}?id=${next(1_000_000)}`
-    lines.push(
-      `${address} - - [${time}] "${request} HTTP/1.1" ${pick(statuses)} ${next(99_999)} ${number} "${pick(agents)}"\n`,
-    )
+    const result = `${pick(statuses)} ${next(99_999)} ${number} "${pick(agents)}"`
+    lines.push(`${address} - - [${time}] "${request} HTTP/1.1" ${result}\n`)
   }
   return Buffer.from(lines.join(''))
 }

@@ -1,10 +1,12 @@
 /**
- * Installs the strangers that judge seglog: kcat and strace from Debian, Apache Kafka's own jars from Maven
- * Central. Does nothing, within milliseconds, where all is there. `npm test` calls it once before the tests run.
+ * Installs the strangers that judge seglog: kcat and strace from Debian, Apache Kafka's own jars
+ * from Maven Central. Does nothing, within milliseconds, where all is there. `npm test` calls it
+ * once before the tests run.
  *
- * The jars lie in the user's cache folder, so that checkouts share them. They are fetched into a temporary
- * folder beside it that is renamed when whole: a folder that bears the name and the marker is complete, and two
- * runs at the same time do not disturb each other. What cannot be installed is one error that says what to do.
+ * The jars lie in the user's cache folder, so that checkouts share them. They are fetched into a
+ * temporary folder beside it that is renamed when whole: a folder that bears the name and the
+ * marker is complete, and two runs at the same time do not disturb each other. What cannot be
+ * installed is one error that says what to do.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -10,7 +10,10 @@ import { consumeAll, produceFile, sha256 } from './strangers.js'
 
 before(prepare)
 
-/** The sum of what the calls in a trace returned. A call that another one interrupts ends on a line of its own. */
+/**
+ * The sum of what the calls in a trace returned. A call that another one interrupts ends on a line
+ * of its own.
+ */
 function bytesSent(trace: string): number {
   const results = trace.matchAll(/sendfile(?:64)?(?:\(| resumed>).*\) += (\d+)$/gm)
   return [...results].reduce((sum, match) => sum + Number(match[1]), 0)
@@ -21,7 +24,8 @@ test('fetched records leave by sendfile', { timeout: 90_000 }, async () => {
   const trace = join(folder, 'trace')
   const log = accessLog(50_000)
   writeFileSync(join(folder, 'access.log'), log)
-  // As a grandchild (-D) strace leaves the broker the test's own child, which gets the test's signals.
+  // As a grandchild (-D) strace leaves the broker the test's own child, which gets the test's
+  // signals.
   const options = ['-D', '-f', '--seccomp-bpf', '-q', '-e', 'trace=sendfile', '-o', trace]
   const broker = await startBroker({ under: ['strace', ...options] })
   await produceFile(broker.bootstrap, 'traced', join(folder, 'access.log'))

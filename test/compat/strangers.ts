@@ -1,6 +1,7 @@
 /**
- * The foreign programs as verbs: kcat (librdkafka) and the tools of Apache Kafka. Each call is bounded in time and
- * rejects when the program reports a failure; what they print is left to the test.
+ * The foreign programs as verbs: kcat (librdkafka) and the tools of Apache Kafka. Each call is
+ * bounded in time and rejects when the program reports a failure; what they print is left to the
+ * test.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'

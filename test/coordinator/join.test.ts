@@ -84,7 +84,7 @@ test('no protocols, or no protocol type, are inconsistent', async () => {
   assert.equal(scene.state, 'Dead')
 })
 
-test('another protocol type, or no protocol in common, is inconsistent with the members', async () => {
+test('another protocol type, or no protocol in common, is inconsistent', async () => {
   const scene = new Scene()
   await scene.stable()
   for (const given of [{ protocolType: 'connect' }, { protocols: [protocol('sticky')] }]) {
@@ -115,7 +115,7 @@ test('the protocol with most votes among those that all speak is chosen', async 
   assert.equal(text(joins[0]?.answer.members[1]?.metadata ?? bytes('')), 'from the second')
 })
 
-test('of protocols with equal votes the one that the first member likes best is chosen', async () => {
+test('of protocols with equal votes the one of the first member is chosen', async () => {
   const scene = new Scene({ 'group.initial.rebalance.delay.ms': '1000' })
   const first = await scene.join({ protocols: [protocol('b'), protocol('a')] })
   await scene.join({ protocols: [protocol('a'), protocol('b')] })
@@ -228,7 +228,7 @@ test('a known member whose client is lost while it waits may come back', async (
   assert.equal(follower.answer.leader, leader)
 })
 
-test('a known member whose client is lost while it waits is dropped after its session', async () => {
+test('a known member whose client is lost for good is dropped after its session', async () => {
   const scene = new Scene()
   const { leader, followers } = await scene.stable(2)
   const connection = new AbortController()
@@ -265,7 +265,7 @@ test('a static member needs no second join', async () => {
   assert.equal(answer.members[0]?.groupInstanceId, 'i')
 })
 
-test('a static member that returns keeps generation and assignment, without a rebalance', async () => {
+test('a static member that returns keeps generation and assignment', async () => {
   const scene = new Scene()
   const { leader, generation } = await scene.stable(1, instance)
   const { answer } = await scene.join(instance)
@@ -339,7 +339,7 @@ test('a static member that returns while the assignment is awaited makes a rebal
   assert.equal(again.answer.leader, again.answer.memberId)
 })
 
-test('a static member that returns before its sync is not dropped for the sync of its old id', async () => {
+test('a static member that returns before its sync is not dropped for its old id', async () => {
   const scene = new Scene()
   const { leader } = await scene.stable()
   await scene.join(instance)

@@ -241,7 +241,7 @@ test('a retention time of the client takes the place of that of the broker', asy
   assert.equal(await scene.committed(), -1)
 })
 
-test('a group without members and offsets is dropped, one with a pending member is not', async () => {
+test('a group with neither members nor offsets is dropped, unless an id is pending', async () => {
   const scene = new Scene({ 'offsets.retention.check.interval.ms': '1000' })
   await scene.join({ requireKnownMemberId: true })
   await scene.env.advance(9_000)

@@ -117,7 +117,23 @@ test('a member that waited for a rebalance has a whole session after it', async 
   assert.equal(scene.members.length, 0)
 })
 
-test('a new member that waits is dropped after five minutes, so that ids do not pile up', async () => {
+test('a member that waited long for its assignment has a whole session after it', async () => {
+  const scene = new Scene()
+  const { leader } = await scene.stable()
+  const second = await scene.join()
+  await scene.join({ memberId: leader })
+  const { memberId } = second.answer
+  const waiting = await scene.sync(memberId, 2)
+  await scene.keepAlive(30_000, [leader], 2)
+  await scene.sync(leader, 2)
+  assert.equal(waiting.answer.errorCode, KafkaError.NONE)
+  await scene.keepAlive(9_999, [leader], 2)
+  assert.equal(scene.members.includes(memberId), true)
+  await scene.env.advance(1)
+  assert.equal(scene.members.includes(memberId), false)
+})
+
+test('a new member that waits is dropped after five minutes', async () => {
   const scene = new Scene()
   const { leader, generation } = await scene.stable(1, { rebalanceTimeoutMs: 600_000 })
   const fresh = await scene.join()
@@ -140,7 +156,7 @@ test('a rebalance timeout of 0 counts as the session timeout', async () => {
   assert.equal(second.answer.errorCode, KafkaError.NONE)
 })
 
-test('a client that is lost while it waits for the assignment is dropped after its session', async () => {
+test('a client that is lost while it waits for its part is dropped in time', async () => {
   const scene = new Scene()
   const { leader } = await scene.stable()
   const second = await scene.join()

@@ -1,4 +1,4 @@
-/** The verbs of the tests of consumer groups: a coordinator on simulated time, and what clients do. */
+/** The verbs of the tests of groups: a coordinator on simulated time, and what clients do. */
 import assert from 'node:assert/strict'
 import { BrokerConfig } from '../../src/config.js'
 import { GroupCoordinator } from '../../src/coordinator/group-coordinator.js'

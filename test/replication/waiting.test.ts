@@ -1,46 +1,46 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Deadlines } from '../../src/replication/waiting.js'
-import { ManualEnv } from '../support/manual-env.js'
+import { SimEnv } from '../support/sim-env.js'
 
 function fixture() {
-  const env = new ManualEnv()
+  const env = new SimEnv()
   const deadlines = new Deadlines(env)
   const fired: string[] = []
   const after = (ms: number, name: string) => deadlines.after(ms, () => fired.push(name))
   return { env, deadlines, fired, after }
 }
 
-test('deadlines fire in the order of their time, not of their making', () => {
+test('deadlines fire in the order of their time, not of their making', async () => {
   const { env, fired, after } = fixture()
   after(30, 'c')
   after(10, 'a')
   after(20, 'b')
-  env.pass(15)
+  await env.advance(15)
   assert.deepEqual(fired, ['a'])
-  env.pass(15)
+  await env.advance(15)
   assert.deepEqual(fired, ['a', 'b', 'c'])
 })
 
-test('a cancelled deadline never fires, and cancelling twice is fine', () => {
+test('a cancelled deadline never fires, and cancelling twice is fine', async () => {
   const { env, fired, after, deadlines } = fixture()
   const first = after(10, 'a')
   after(20, 'b')
   first.cancel()
   first.cancel()
-  env.pass(100)
+  await env.advance(100)
   assert.deepEqual(fired, ['b'])
   assert.equal(deadlines.size, 0)
 })
 
-test('ten thousand deadlines take one timer', () => {
+test('ten thousand deadlines take one timer', async () => {
   const { env, deadlines, after } = fixture()
   for (let i = 0; i < 10_000; i++) after(1000 + (i % 100), 'x')
   assert.equal(deadlines.size, 10_000)
   assert.equal(env.timers, 1)
 })
 
-test('the heap equals a sorted list under random making and cancelling', () => {
+test('the heap equals a sorted list under random making and cancelling', async () => {
   const { env, fired, after } = fixture()
   const model: { atMs: number; name: string }[] = []
   for (let i = 0; i < 2000; i++) {
@@ -49,28 +49,28 @@ test('the heap equals a sorted list under random making and cancelling', () => {
     if (env.random.below(3) === 0) deadline.cancel()
     else model.push({ atMs: ms, name: `${ms}` })
   }
-  env.pass(200_000)
+  await env.advance(200_000)
   const expected = model.sort((a, b) => a.atMs - b.atMs).map(({ name }) => name)
   assert.deepEqual(fired, expected)
 })
 
-test('a deadline that is made while others fire is kept', () => {
+test('a deadline that is made while others fire is kept', async () => {
   const { env, deadlines, fired, after } = fixture()
   deadlines.after(10, () => after(10, 'second'))
-  env.pass(10)
+  await env.advance(10)
   assert.deepEqual(fired, [])
-  env.pass(10)
+  await env.advance(10)
   assert.deepEqual(fired, ['second'])
 })
 
-test('expireAll calls everyone at once, close calls nobody', () => {
+test('expireAll calls everyone at once, close calls nobody', async () => {
   const { env, deadlines, fired, after } = fixture()
   after(1000, 'a')
   deadlines.expireAll()
   assert.deepEqual(fired, ['a'])
   after(1000, 'b')
   deadlines.close()
-  env.pass(5000)
+  await env.advance(5000)
   assert.deepEqual(fired, ['a'])
   assert.equal(env.timers, 0)
 })

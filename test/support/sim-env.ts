@@ -1,7 +1,7 @@
 /**
- * A simulated `Env`: time stands still until `advance`, timers fire in the order of their time and then
- * of their making, randomness comes from a seed. It has no sockets. The same seed and the same calls
- * give the same run.
+ * A simulated `Env`: time stands still until `advance`, timers fire in the order of their time and
+ * then of their making, randomness comes from a seed. It has no sockets. The same seed and the same
+ * calls give the same run.
  */
 import type { Env, Timer } from '../../src/env.js'
 

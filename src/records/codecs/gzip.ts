@@ -1,6 +1,6 @@
 /**
- * gzip by Node's zlib (RFC 1952). The bound is zlib's own `maxOutputLength`, which stops within the chunk that
- * passes it.
+ * gzip by Node's zlib (RFC 1952). The bound is zlib's own `maxOutputLength`, which stops within
+ * the chunk that passes it.
  */
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import type { Codec } from '../compression.js'

@@ -1,12 +1,17 @@
 /**
- * lz4 in the frame format, version 1.6, as Kafka has it for magic 2: independent blocks, a right header checksum
- * (older magics have a wrong one by custom). The package `lz4-napi` makes and opens frames and checks checksums, but
- * takes no bound: so the blocks are walked first, and what they may become at most is added up.
+ * lz4 in the frame format, version 1.6, as Kafka has it for magic 2: independent blocks, a right
+ * header checksum (older magics have a wrong one by custom). The package `lz4-napi` makes and
+ * opens frames and checks checksums, but takes no bound: so the blocks are walked first, and what
+ * they may become at most is added up.
  *
- *   magic 4 · FLG 1 · BD 1 · [content size 8] · header checksum 1 · { block size 4 · block · [checksum 4] } ·
- *   end mark 4 of zeros · [content checksum 4], little-endian; the top bit of a block size marks a stored block
+ *   magic 4 · FLG 1 · BD 1 · [content size 8] · header checksum 1 ·
+ *   { block size 4 · block · [checksum 4] } · end mark 4 of zeros · [content checksum 4]
  *
- * Only where that sum passes the bound are the sequences of the blocks measured, which is exact and slower.
+ * in little-endian; the top bit of a block size marks a stored block.
+ *
+ * Only where that sum passes the bound are the sequences of the blocks measured, which is exact
+ * and slower. The package's output is freed in a later turn of the event loop than the one in which
+ * it is let go: who opens very many batches should let the loop turn.
  */
 import type { Codec } from '../compression.js'
 import { corrupt, loadPackage, tooLarge } from './packages.js'
@@ -62,7 +67,10 @@ function parseFrame(bytes: Buffer, maxOutputBytes: number): Frame {
   }
 }
 
-/** Adds up what `measure` gives for each block. The frame must be whole and the bytes must end with it. */
+/**
+ * Adds up what `measure` gives for each block. The frame must be whole and the bytes must end
+ * with it.
+ */
 function sumBlocks(
   bytes: Buffer,
   frame: Frame,
@@ -86,7 +94,10 @@ function sumBlocks(
   return total
 }
 
-/** Decompressed length of one block by its sequences: literals, then a match of four bytes or more. */
+/**
+ * Decompressed length of one block by its sequences: literals, then a match of four bytes or
+ * more.
+ */
 function measureBlock(bytes: Buffer, start: number, end: number): number {
   let position = start
   let total = 0

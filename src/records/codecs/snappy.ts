@@ -1,20 +1,23 @@
 /**
- * snappy, whose blocks the package `snappy` packs and unpacks. Two forms are read, told apart by the first bytes:
- * a raw block, as librdkafka and others write it; and blocks in the stream form of xerial's snappy-java, as Java
- * clients write it and as it is written here:
+ * snappy, whose blocks the package `snappy` packs and unpacks. Two forms are read, told apart by
+ * the first bytes: a raw block, as librdkafka and others write it; and blocks in the stream form
+ * of xerial's snappy-java, as Java clients write it and as it is written here:
  *
  *   82 'SNAPPY' 00 · version 4 · lowest compatible version 4 · { length 4 · block }, big-endian
  *
- * A raw block begins with its decompressed length as a varint. That is checked against the bound, and against what
- * the bytes behind it could hold at most, before the package allocates it.
+ * A raw block begins with its decompressed length as a varint. That is checked against the bound,
+ * and against what the bytes behind it could hold at most, before the package allocates it.
  */
 import type { Codec } from '../compression.js'
 import { corrupt, loadPackage, tooLarge } from './packages.js'
 
 interface SnappyPackage {
-  compressSync(bytes: Uint8Array): Buffer
-  uncompressSync(bytes: Uint8Array): Buffer
+  compressSync(bytes: Uint8Array, options: { copyOutputData: boolean }): Buffer
+  uncompressSync(bytes: Uint8Array, options: { copyOutputData: boolean }): Buffer
 }
+
+/** Output in memory of the engine. The package's own would wait for a turn of the event loop. */
+const OPTIONS = { copyOutputData: true }
 
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])
 const XERIAL_HEADER_BYTES = 16
@@ -44,7 +47,7 @@ function claimedLength(block: Uint8Array): number {
 
 function unpack(block: Uint8Array, length: number): Uint8Array {
   try {
-    return load().uncompressSync(block)
+    return load().uncompressSync(block, OPTIONS)
   } catch (cause) {
     throw corrupt('snappy', `a block of ${length} bytes does not unpack`, cause)
   }
@@ -99,7 +102,7 @@ export const snappy: Codec = {
     header.writeInt32BE(1, 12)
     const parts: Buffer[] = [header]
     for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
-      const block = load().compressSync(bytes.subarray(at, at + BLOCK_BYTES))
+      const block = load().compressSync(bytes.subarray(at, at + BLOCK_BYTES), OPTIONS)
       const length = Buffer.allocUnsafe(4)
       length.writeInt32BE(block.length)
       parts.push(length, block)

@@ -1,12 +1,15 @@
 /**
- * zstd (RFC 8878): by Node's zlib where it has it (22.15 and later), else by the WebAssembly of `@foxglove/wasm-zstd`.
+ * zstd (RFC 8878): by Node's zlib where it has it (22.15 and later), else by the WebAssembly of
+ * `@foxglove/wasm-zstd`.
  *
- * Frames are walked before they are opened: the content size, where a frame states it, and the number of its blocks
- * bound what it can become, so that the room is known and a bomb costs nothing.
+ * Frames are walked before they are opened: the content size, where a frame states it, and the
+ * number of its blocks bound what it can become, so that the room is known and a bomb costs
+ * nothing.
  *
- * The package's own entry point starts asynchronously and asks for the output size without a way to tell corrupt from
- * too small, so its module is started here, synchronously, with its own loader; the version is pinned for that. Its
- * memory grows and never shrinks: an instance that has grown large is let go.
+ * The package's own entry point starts asynchronously and asks for the output size without a way
+ * to tell corrupt from too small, so its module is started here, synchronously, with its own
+ * loader; the version is pinned for that. Its memory grows and never shrinks: an instance that
+ * has grown large is let go.
  */
 import { readFileSync } from 'node:fs'
 import * as zlib from 'node:zlib'
@@ -28,7 +31,10 @@ interface ZlibWithZstd {
   constants: { ZSTD_c_compressionLevel?: number }
 }
 
-/** What the loader of the package puts on the object that it is given. Pointers are numbers; 0 is out of memory. */
+/**
+ * What the loader of the package puts on the object that it is given. Pointers are numbers; 0 is
+ * out of memory.
+ */
 interface Wasm {
   HEAPU8: Uint8Array
   _malloc(size: number): number
@@ -71,7 +77,10 @@ function start(): Wasm {
   return running
 }
 
-/** Runs `act` with the input in the module's memory and `room` bytes for the output, and copies the output out. */
+/**
+ * Runs `act` with the input in the module's memory and `room` bytes for the output, and copies
+ * the output out.
+ */
 function within(
   input: Uint8Array,
   room: number,

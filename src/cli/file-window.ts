@@ -1,0 +1,75 @@
+/**
+ * A file seen through one window of fixed size, for tools that walk files of any length. Reads are
+ * synchronous: a command has nothing else to do meanwhile.
+ *
+ * The size is taken when the file is opened; what a writer appends later is not seen.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { SeglogError } from '../errors.js'
+
+export const WINDOW_BYTES = 1024 * 1024
+
+export class FileWindow {
+  readonly path: string
+  readonly sizeBytes: number
+  readonly #fd: number
+  readonly #bytes: Buffer
+  #start = 0
+  #length = 0
+
+  /** Errors: those of node:fs; BAD_ARGUMENT for what is not a regular file. */
+  constructor(path: string, windowBytes = WINDOW_BYTES) {
+    this.path = path
+    this.#fd = openSync(path, 'r')
+    const stat = fstatSync(this.#fd)
+    if (!stat.isFile()) {
+      closeSync(this.#fd)
+      throw new SeglogError('BAD_ARGUMENT', 'not a regular file')
+    }
+    this.sizeBytes = stat.size
+    this.#bytes = Buffer.allocUnsafe(windowBytes)
+  }
+
+  /**
+   * Up to `length` bytes from `position`, fewer only where the window or the file ends; valid until
+   * the next call. Errors: SHORT, where the file has shrunk since it was opened.
+   */
+  view(position: number, length: number): Buffer {
+    const wanted = Math.min(length, this.#bytes.length, this.sizeBytes - position)
+    if (wanted <= 0) return this.#bytes.subarray(0, 0)
+    if (position < this.#start || position + wanted > this.#start + this.#length) {
+      this.#start = position
+      this.#length = this.read(position, this.#bytes)
+      if (this.#length < wanted) throw new SeglogError('SHORT', 'the file has shrunk')
+    }
+    const at = position - this.#start
+    return this.#bytes.subarray(at, at + wanted)
+  }
+
+  /** Fills `target` from `position` on, past the window. Returns how many bytes there were. */
+  read(position: number, target: Buffer): number {
+    let filled = 0
+    while (filled < target.length) {
+      const read = readSync(this.#fd, target, filled, target.length - filled, position + filled)
+      if (read === 0) break
+      filled += read
+    }
+    return filled
+  }
+
+  /** Position of the first byte from `position` on that is not zero, or -1. */
+  firstNonZero(position: number): number {
+    while (position < this.sizeBytes) {
+      const bytes = this.view(position, WINDOW_BYTES)
+      for (let at = 0; at < bytes.length; at++) {
+        if (bytes[at] !== 0) return position + at
+      }
+      position += bytes.length
+    }
+    return -1
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}

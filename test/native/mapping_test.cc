@@ -1,0 +1,172 @@
+// Appends through mappings: the same bytes as by writes, and a full disk that is only an error.
+#include "../../native/helper.h"
+#include "support.h"
+
+#include <atomic>
+#include <cerrno>
+#include <thread>
+
+using namespace seglog;
+using namespace seglog::test;
+
+namespace {
+
+SegmentOptions Mapped() {
+  SegmentOptions options = Options();
+  options.mapped = true;
+  return options;
+}
+
+// Waits until what was posted so far is done: the helper works in order.
+void HelperIdle() {
+  std::atomic<bool> reached{false};
+  while (!Helper::Post([&] { reached = true; }))
+    std::this_thread::yield();
+  while (!reached)
+    std::this_thread::yield();
+}
+
+// Appends until the file is longer than the log: a window is ready and in use.
+void AppendUntilMapped(Segment* segment) {
+  for (int round = 0; round < 200; round++) {
+    CHECK(AppendClient(segment, {1, 2000, 1000 + round, 0, -1, 0, -1}).ok());
+    HelperIdle();
+    const SegmentInfo info = InfoOf(segment);
+    if (info.file_bytes > info.size + 100000)
+      return;
+  }
+  CHECK(false); // never mapped: the temporary directory lies on another file system
+}
+
+} // namespace
+
+TEST("a log that is written through mappings is byte for byte the one that is written by calls") {
+  auto written = CreateSegment(0);
+  auto mapped = CreateSegment(1, Mapped());
+  uint64_t reserved = 0;
+  for (int i = 0; i < 6000; i++) {
+    // Small ones, and now and then one above the crossing size or across the border of a window.
+    BatchSpec spec;
+    spec.value_bytes = i % 50 == 49 ? 40000 : 100 + static_cast<size_t>(i) % 3000;
+    CHECK(AppendClient(written.get(), spec).ok());
+    CHECK(AppendClient(mapped.get(), spec).ok());
+    if (i % 64 == 0)
+      HelperIdle();
+    reserved = std::max(reserved, InfoOf(mapped.get()).file_bytes);
+  }
+  CHECK(reserved > InfoOf(written.get()).size);
+  mapped->EndAppends();
+  CHECK(mapped->Seal(true).ok());
+  Bytes one = ReadAll(PathOf(0) + ".log"), other = ReadAll(PathOf(1) + ".log");
+  CHECK_EQ(one.size(), other.size());
+  // Offsets differ by one; everything behind them is the same.
+  for (const Stored& batch : ScanAll(PathOf(0) + ".log")) {
+    CHECK(std::equal(one.begin() + batch.position + 8, one.begin() + batch.position + batch.size,
+                     other.begin() + batch.position + 8));
+  }
+}
+
+TEST("what was copied into a mapping is seen by reads and lookups at once") {
+  auto segment = CreateSegment(0, Mapped());
+  AppendUntilMapped(segment.get());
+  BatchRange range, found;
+  CHECK(AppendClient(segment.get(), {2, 77, 9999, 0, -1, 0, -1}, &range).ok());
+  CHECK(segment->Locate(range.base_offset, 1, range.last_offset + 1, &found).ok());
+  CHECK_EQ(found.position, range.position);
+  CHECK_EQ(found.length, range.length);
+  CheckLookups(segment.get(), ScanAll(PathOf() + ".log"));
+}
+
+TEST("a mapped segment that is dropped like by a kill recovers to what was appended") {
+  uint64_t size, next;
+  {
+    auto segment = CreateSegment(0, Mapped());
+    AppendUntilMapped(segment.get());
+    size = InfoOf(segment.get()).size;
+    next = static_cast<uint64_t>(InfoOf(segment.get()).next_offset);
+  }
+  CHECK(SizeOf(PathOf() + ".log") > size);
+  SegmentOptions options = Mapped();
+  options.recover = true;
+  SegmentReport report;
+  auto segment = OpenSegment(options, &report);
+  CHECK_EQ(report.scan.valid_end, size);
+  CHECK_EQ(static_cast<uint64_t>(report.scan.next_offset), next);
+  CHECK_CODE(Status::Of(report.scan.damage), Code::kOk);
+  CHECK_EQ(SizeOf(PathOf() + ".log"), size);
+}
+
+TEST("where no space can be reserved, appends are writes until there is none at all") {
+  std::atomic<bool> full{false};
+  const Faults faults([&](File::Act act, const std::string&, size_t* length) {
+    if (act == File::Act::kReserve)
+      return ENOSPC;
+    if (act != File::Act::kWrite || !full)
+      return 0;
+    *length = 10;
+    return ENOSPC;
+  });
+  auto segment = CreateSegment(0, Mapped());
+  for (int i = 0; i < 100; i++) {
+    CHECK(AppendClient(segment.get(), {1, 2000, 1, 0, -1, 0, -1}).ok());
+    HelperIdle();
+  }
+  full = true;
+  CHECK_CODE(AppendClient(segment.get(), {}), Code::kNoSpace);
+  full = false;
+  CHECK(AppendClient(segment.get(), {}).ok());
+  CHECK_EQ(SizeOf(PathOf() + ".log"), InfoOf(segment.get()).size);
+}
+
+TEST("a truncation takes the mapping down, and appends are mapped again afterwards") {
+  auto segment = CreateSegment(0, Mapped());
+  AppendUntilMapped(segment.get());
+  CHECK(segment->Truncate(3).ok());
+  CHECK_EQ(SizeOf(PathOf() + ".log"), InfoOf(segment.get()).size);
+  AppendUntilMapped(segment.get());
+  CheckLookups(segment.get(), ScanAll(PathOf() + ".log"));
+}
+
+TEST("nothing is reserved above the size of a segment") {
+  SegmentOptions options = Mapped();
+  options.segment_bytes = 300000;
+  auto segment = CreateSegment(0, options);
+  Status status;
+  while (status.ok()) {
+    status = AppendClient(segment.get(), {1, 2000, 1, 0, -1, 0, -1});
+    HelperIdle();
+    CHECK(InfoOf(segment.get()).file_bytes <= options.segment_bytes);
+  }
+  CHECK_CODE(status, Code::kSegmentFull);
+}
+
+TEST("appends, flushes, truncations and lookups of different threads do not disturb each other") {
+  SegmentOptions options = Mapped();
+  options.index_interval_bytes = 100;
+  auto segment = CreateSegment(0, options);
+  std::atomic<bool> ended{false};
+  std::thread pool([&] {
+    for (int round = 0; !ended; round++) {
+      const int64_t next = InfoOf(segment.get()).next_offset;
+      CHECK(round % 3 == 0 ? segment->Flush().ok() : segment->Truncate(next - 20).ok());
+    }
+  });
+  std::thread reader([&] {
+    BatchRange found;
+    while (!ended) {
+      const int64_t next = InfoOf(segment.get()).next_offset;
+      const Status status = segment->Locate(next / 2, 100, next, &found);
+      CHECK(status.ok() || status.code == Code::kOffsetOutOfRange);
+    }
+  });
+  for (int i = 0; i < 4000; i++) {
+    CHECK(AppendClient(segment.get(), {1, 300, i, 0, -1, 0, -1}).ok());
+  }
+  ended = true;
+  pool.join();
+  reader.join();
+  CheckLookups(segment.get(), ScanAll(PathOf() + ".log"));
+  segment->EndAppends();
+  CHECK(segment->Seal(true).ok());
+  CHECK_EQ(SizeOf(PathOf() + ".log"), InfoOf(segment.get()).size);
+}
