@@ -1,9 +1,9 @@
 /**
  * A broker: wires the layers, starts them in order, and stops them in the reverse one.
  *
- * `start` resolves when clients can be served: directories locked and recovered, topics loaded, listeners open. It
- * leaves nothing behind when it rejects. `close` finishes the requests under way, closes every log in order, and
- * frees all descriptors, mappings, threads and timers.
+ * `start` resolves when clients can be served: directories locked and recovered, topics loaded,
+ * listeners open. It leaves nothing behind when it rejects. `close` finishes the requests under
+ * way, closes every log in order, and frees all descriptors, mappings, threads and timers.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
@@ -29,7 +29,9 @@ import { LogManager } from './storage/log-manager.js'
 export interface BrokerOptions {
   /** Port on 127.0.0.1; 0 takes a free one. Left out: `listeners` of `config`. */
   port?: number
-  /** Where the data lies (`log.dirs`). Left out of both: a temporary directory that `close` removes. */
+  /**
+   * Where the data lies (`log.dirs`). Left out of both: a temporary directory that `close` removes.
+   */
   dataDir?: string
   /** Kafka's configuration keys. */
   config?: Readonly<Record<string, string | number | boolean>>
@@ -64,8 +66,8 @@ export class Broker {
   }
 
   /**
-   * Starts a broker in this process. Rejects with INVALID_CONFIG, LOCKED (directory in use), CORRUPT
-   * (meta.properties, coordination), ADDRESS_IN_USE, or an error of the disk.
+   * Starts a broker in this process. Rejects with INVALID_CONFIG, LOCKED (directory in use),
+   * CORRUPT (meta.properties, coordination), ADDRESS_IN_USE, or an error of the disk.
    */
   static async start(options: BrokerOptions = {}): Promise<Broker> {
     const undo: (() => Promise<void>)[] = []
@@ -83,7 +85,10 @@ export class Broker {
     }
   }
 
-  /** Stops in order; later calls get the same promise. Rejects where a log could not be closed cleanly. */
+  /**
+   * Stops in order; later calls get the same promise. Rejects where a log could not be closed
+   * cleanly.
+   */
   close(): Promise<void> {
     this.#closing ??= closeParts(this.#parts)
     return this.#closing

@@ -1,6 +1,6 @@
 /**
- * Clock, timers, randomness and sockets: the only file that touches them. Everything else takes an `Env`, so that
- * a test can run on a simulated one and replay it from a seed.
+ * Clock, timers, randomness and sockets: the only file that touches them. Everything else takes an
+ * `Env`, so that a test can run on a simulated one and replay it from a seed.
  */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import {
@@ -28,7 +28,9 @@ export interface Env {
   now(): number
   /** Monotonic clock in ms, for durations. */
   monotonic(): number
-  /** Calls back once after `ms`, at most 2^31 - 1. A timer never keeps the process alive by itself. */
+  /**
+   * Calls back once after `ms`, at most 2^31 - 1. A timer never keeps the process alive by itself.
+   */
   after(ms: number, callback: () => void): Timer
   /** Runs before the next turn of the event loop looks for input. */
   soon(callback: () => void): void

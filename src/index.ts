@@ -14,5 +14,5 @@ export {
 } from './open-log.js'
 export type { CompressionName } from './records/compression.js'
 export type { RecordHeader, RecordHeaderInput, RecordInput } from './records/record.js'
-export type { LogReport } from './storage/log.js'
+export type { LogReport } from './storage/log-options.js'
 export type { Slice } from './storage/slice.js'

@@ -1,9 +1,9 @@
 /**
  * The storage engine as a library: one log in one directory, opened by one user at a time.
  *
- * Appends are synchronous and end in the page cache: they survive a crash of the process, not of the machine.
- * `appendDurable` resolves once the records are on the disk, and calls that overlap share one sync. Records that
- * are read are copies or views of copies; nobody sees mapped memory.
+ * Appends are synchronous and end in the page cache: they survive a crash of the process, not of
+ * the machine. `appendDurable` resolves once the records are on the disk, and calls that overlap
+ * share one sync. Records that are read are copies or views of copies; nobody sees mapped memory.
  */
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -18,7 +18,8 @@ import { BatchEncoder } from './records/encoder.js'
 import { iterateRecords } from './records/reader.js'
 import type { LogRecord, RecordHeader, RecordInput } from './records/record.js'
 import { type DirectoryLock, lockExclusively, lockShared } from './storage/directory-lock.js'
-import { defaultLogOptions, Log, type LogReport } from './storage/log.js'
+import { Log } from './storage/log.js'
+import { defaultLogOptions, type LogReport } from './storage/log-options.js'
 import type { Slice } from './storage/slice.js'
 
 export interface OpenLogOptions {
@@ -26,7 +27,10 @@ export interface OpenLogOptions {
   segmentBytes?: number
   /** Bytes of log between two entries of the sparse index; 4096 unless given. */
   indexIntervalBytes?: number
-  /** When to sync without being asked: after so many records, or so many ms after an append; 0 is never. */
+  /**
+   * When to sync without being asked: after so many records, or so many ms after an append; 0 is
+   * never.
+   */
   flush?: { messages?: number; ms?: number }
   env?: Env
 }
@@ -71,8 +75,8 @@ export class StoredRecord {
 const CHUNK_BYTES = 1024 * 1024
 
 /**
- * Opens the log in `directory`, which is made where missing and recovered where the last user did not close it.
- * Rejects with BAD_ARGUMENT, LOCKED, CORRUPT, TOO_MANY_FILES, NO_SPACE or IO.
+ * Opens the log in `directory`, which is made where missing and recovered where the last user did
+ * not close it. Rejects with BAD_ARGUMENT, LOCKED, CORRUPT, TOO_MANY_FILES, NO_SPACE or IO.
  */
 export async function openLog(directory: string, options: OpenLogOptions = {}): Promise<OpenLog> {
   const path = resolve(directory)
@@ -88,7 +92,10 @@ export async function openLog(directory: string, options: OpenLogOptions = {}): 
   }
 }
 
-/** The directory's own lock, and, in the data directory of a broker, the one that a broker would take. */
+/**
+ * The directory's own lock, and, in the data directory of a broker, the one that a broker would
+ * take.
+ */
 function takeLocks(path: string): DirectoryLock[] {
   const own = lockExclusively(join(path, '.lock'))
   const parent = dirname(path)
@@ -160,8 +167,9 @@ export class OpenLog {
   }
 
   /**
-   * Appends records as one batch, in the page cache when it returns. All or nothing. Throws BAD_ARGUMENT,
-   * TOO_LARGE, NO_SPACE, FENCED (a sync failed before: reopen), CLOSED or IO, with the log as before.
+   * Appends records as one batch, in the page cache when it returns. All or nothing. Throws
+   * BAD_ARGUMENT, TOO_LARGE, NO_SPACE, FENCED (a sync failed before: reopen), CLOSED or IO, with
+   * the log as before.
    */
   append(records: readonly RecordInput[], options: AppendOptions = {}): Appended {
     const appendTime = this.#env.now()
@@ -193,8 +201,8 @@ export class OpenLog {
   }
 
   /**
-   * Records in offset order. What is appended while reading is not waited for. Rejects with OFFSET_OUT_OF_RANGE,
-   * with CORRUPT at a batch that is damaged, CLOSED or IO.
+   * Records in offset order. What is appended while reading is not waited for. Rejects with
+   * OFFSET_OUT_OF_RANGE, with CORRUPT at a batch that is damaged, CLOSED or IO.
    */
   async *read(options: ReadOptions = {}): AsyncGenerator<StoredRecord, void, undefined> {
     const { from = this.startOffset, to = this.endOffset, maxBytes = Infinity } = options
@@ -219,14 +227,18 @@ export class OpenLog {
   }
 
   /**
-   * Stored batches from the one that holds `from`, up to `maxBytes` and at least one, for sending without a copy:
-   * `slice.sendTo(socket)`, or `slice.bytes()`. Undefined at the log's end. Throws OFFSET_OUT_OF_RANGE.
+   * Stored batches from the one that holds `from`, up to `maxBytes` and at least one, for sending
+   * without a copy: `slice.sendTo(socket)`, or `slice.bytes()`. Undefined at the log's end. Throws
+   * OFFSET_OUT_OF_RANGE.
    */
   slice(from: Offset, maxBytes = CHUNK_BYTES): Slice | undefined {
     return this.#log.slice(offsetNumber(from, 'from'), maxBytes)
   }
 
-  /** The first offset whose record is at or after `timestamp` (ms), or undefined where there is none. */
+  /**
+   * The first offset whose record is at or after `timestamp` (ms), or undefined where there is
+   * none.
+   */
   offsetForTimestamp(timestamp: number): bigint | undefined {
     const batch = this.#log.batchForTimestamp(timestamp)?.bytes()
     if (!batch) return undefined

@@ -24,7 +24,7 @@ const held = () => ({
   mappings: readFileSync('/proc/self/maps', 'utf8').split('\n').length,
 })
 
-test('a broker that was started and closed thirty times holds no more than after the third', async (t) => {
+test('thirty starts and closes hold no more than three', async (t) => {
   const dataDir = temporaryDirectory(t)
   let settled = held()
   for (let round = 0; round < 30; round++) {

@@ -180,7 +180,7 @@ test('sizes and intervals out of range are refused before anything is touched', 
   await log.close()
 })
 
-test('an empty batch, a record too many or of the wrong kind is refused, the log as before', async (t) => {
+test('records that make no batch are refused, and the log is as before', async (t) => {
   const log = await open(t, temporaryDirectory(t))
   assert.throws(() => log.append([]), code('BAD_ARGUMENT'))
   assert.throws(() => log.append([{ value: 7 as never }]), code('BAD_ARGUMENT'))
@@ -239,7 +239,7 @@ test('every use of a closed log is refused', async (t) => {
   await assert.rejects(log.flush(), code('CLOSED'))
 })
 
-test('bytes and records that were given out stay as they are after the log is closed', async (t) => {
+test('bytes and records that were given out outlive the log', async (t) => {
   const log = await open(t, temporaryDirectory(t))
   log.append([{ key: 'k', value: 'v'.repeat(500) }])
   const bytes = log.slice(0)!.bytes()
@@ -250,7 +250,7 @@ test('bytes and records that were given out stay as they are after the log is cl
   assert.equal(Buffer.from(record?.value ?? []).toString(), 'v'.repeat(500))
 })
 
-test('a slice goes to a socket as it lies on disk, also when the log is closed meanwhile', async (t) => {
+test('a slice reaches its socket also when the log is closed meanwhile', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory, { segmentBytes: 1 << 26 })
   for (let i = 0; i < 20; i++) log.append([{ value: Buffer.alloc(1 << 20, i) }])
@@ -273,7 +273,7 @@ test('a slice goes to a socket as it lies on disk, also when the log is closed m
   assert.ok(Buffer.concat(received).equals(file))
 })
 
-test('the first offset at or after a time is exact to the record, in a compressed batch too', async (t) => {
+test('a time is found exact to the record, in every codec', async (t) => {
   for (const compression of codecs) {
     const log = await open(t, temporaryDirectory(t))
     log.append([{ timestamp: 10 }, { timestamp: 30 }], { compression })

@@ -1,6 +1,6 @@
 /**
- * `seglog broker [server.properties] [--override key=value]...`: runs a broker until SIGTERM or SIGINT. Prints one
- * line on stdout when it serves; everything else goes to stderr.
+ * `seglog broker [server.properties] [--override key=value]...`: runs a broker until SIGTERM or
+ * SIGINT. Prints one line on stdout when it serves; everything else goes to stderr.
  */
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -60,7 +60,10 @@ async function readProperties(file: string) {
   }
 }
 
-/** Resolves with the name of the first signal that asks to stop. A second one ends the process at once. */
+/**
+ * Resolves with the name of the first signal that asks to stop. A second one ends the process at
+ * once.
+ */
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     let asked = false

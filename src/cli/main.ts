@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `seglog SUBCOMMAND ...`: finds the file of the subcommand and runs it. Exit codes: 0 stopped or done, 1 failed,
- * 2 usage.
+ * `seglog SUBCOMMAND ...`: finds the file of the subcommand and runs it. Exit codes: 0 stopped or
+ * done, 1 failed, 2 usage.
  */
 import { SeglogError } from '../errors.js'
 

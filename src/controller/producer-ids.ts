@@ -1,7 +1,7 @@
 /**
  * Producer ids, each given once in the life of a cluster. They are taken in blocks from the znode
- * `/latest_producer_id_block`, as Kafka does it, so that a restart loses the rest of a block and never gives an
- * id again.
+ * `/latest_producer_id_block`, as Kafka does it, so that a restart loses the rest of a block and
+ * never gives an id again.
  */
 import type { Coordination } from '../coordination/coordination.js'
 import { producerIdBlockZNode } from '../coordination/znodes.js'

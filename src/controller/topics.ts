@@ -1,9 +1,10 @@
 /**
- * The controller's part in topics: checks a wish to make one, decides its id and replicas, writes it to the
- * coordination tree, and has the brokers serve it. A topic exists when its znode does; it is served before the
- * creation is answered, so that the first produce finds its leader.
+ * The controller's part in topics: checks a wish to make one, decides its id and replicas, writes
+ * it to the coordination tree, and has the brokers serve it. A topic exists when its znode does; it
+ * is served before the creation is answered, so that the first produce finds its leader.
  *
- * Creations run one after the other, which makes two clients that create the same topic at once safe.
+ * Creations run one after the other, which makes two clients that create the same topic at once
+ * safe.
  */
 import { AssertionError } from 'node:assert'
 import { type BrokerConfig, TopicConfig } from '../config.js'
@@ -59,8 +60,8 @@ export class Topics {
   }
 
   /**
-   * Serves every topic of the tree, adopts those found on disk alone, and ends deletions that were begun. For the
-   * start of a broker.
+   * Serves every topic of the tree, adopts those found on disk alone, and ends deletions that were
+   * begun. For the start of a broker.
    */
   async load(
     found: Map<string, { topicId: string | undefined; partitions: number }>,
@@ -86,9 +87,9 @@ export class Topics {
   }
 
   /**
-   * Makes a topic, or with `validateOnly` only says whether it could be made. Rejects with a `ProtocolError`:
-   * INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR,
-   * INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, KAFKA_STORAGE_ERROR.
+   * Makes a topic, or with `validateOnly` only says whether it could be made. Rejects with a
+   * `ProtocolError`: INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS,
+   * INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, KAFKA_STORAGE_ERROR.
    */
   create(wish: TopicWish, validateOnly = false): Promise<CreatedTopic> {
     const creation = this.#queue.then(() => this.#create(wish, validateOnly))
@@ -123,9 +124,9 @@ export class Topics {
   }
 
   /**
-   * Removes a topic, its records with it. Rejects with a `ProtocolError`: UNKNOWN_TOPIC_OR_PARTITION,
-   * KAFKA_STORAGE_ERROR. A znode marks the topic first, so that a crash in between leaves neither folders that a
-   * start would adopt nor a topic without its records.
+   * Removes a topic, its records with it. Rejects with a `ProtocolError`:
+   * UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR. A znode marks the topic first, so that a crash
+   * in between leaves neither folders that a start would adopt nor a topic without its records.
    */
   delete(name: string): Promise<void> {
     const deletion = this.#queue.then(() => this.#delete(name))
@@ -179,7 +180,10 @@ export class Topics {
     }
   }
 
-  /** What an attempt that failed left of this topic is replaced: it is not served, so nobody knows it. */
+  /**
+   * What an attempt that failed left of this topic is replaced: it is not served, so nobody knows
+   * it.
+   */
   async #write(name: string, assignment: TopicAssignment, configs: Record<string, string>) {
     await this.#forget(name)
     if (Object.keys(configs).length > 0) {
@@ -205,7 +209,7 @@ export class Topics {
       throw new ProtocolError(KafkaError.INVALID_REPLICATION_FACTOR, text)
     }
     if (factor > 1) {
-      const text = `Unable to replicate the partition ${factor} time(s): only 1 broker is registered.`
+      const text = `The partition cannot be replicated ${factor} time(s): there is 1 broker.`
       throw new ProtocolError(KafkaError.INVALID_REPLICATION_FACTOR, text)
     }
     return assignReplicas([this.#brokerId], partitionCount, factor, 0)
@@ -229,7 +233,10 @@ export class Topics {
   }
 }
 
-/** What a client is told where znodes or logs could not be written. Broken assumptions stay what they are. */
+/**
+ * What a client is told where znodes or logs could not be written. Broken assumptions stay what
+ * they are.
+ */
 function storageFault(name: string, error: unknown): unknown {
   if (error instanceof AssertionError) return error
   const text = `Topic '${name}': ${error instanceof Error ? error.message : error}`

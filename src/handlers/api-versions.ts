@@ -1,6 +1,7 @@
 /**
- * ApiVersions: what the registry of handlers serves. A version that is not known is answered in the form of
- * version 0 with UNSUPPORTED_VERSION and the range of this API alone (KIP-511); see `server/dispatch.ts`.
+ * ApiVersions: what the registry of handlers serves. A version that is not known is answered in the
+ * form of version 0 with UNSUPPORTED_VERSION and the range of this API alone (KIP-511); see
+ * `server/dispatch.ts`.
  */
 import { apiVersions as api } from '../apis/api-versions.js'
 import { KafkaError } from '../errors.js'

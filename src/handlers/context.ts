@@ -1,6 +1,6 @@
 /**
- * What a handler may reach: the broker's parts, and the request's own circumstances. A handler keeps no state of
- * its own between requests.
+ * What a handler may reach: the broker's parts, and the request's own circumstances. A handler
+ * keeps no state of its own between requests.
  */
 import type { BrokerConfig } from '../config.js'
 import type { ProducerIds } from '../controller/producer-ids.js'

@@ -1,6 +1,6 @@
 /**
- * CreateTopics: each topic answered for itself. Configurations are stored with the topic as they come; they take
- * effect with the part of the broker that reads them.
+ * CreateTopics: each topic answered for itself. Configurations are stored with the topic as they
+ * come; they take effect with the part of the broker that reads them.
  */
 import { createTopics as api } from '../apis/create-topics.js'
 import { KafkaError, type KafkaErrorCode, ProtocolError } from '../errors.js'

@@ -1,6 +1,7 @@
 /**
- * DescribeConfigs: the configuration of topics and of this broker, each key with where its value comes from
- * (KIP-226). Keys of a request that nobody knows are left out of the answer, as in Kafka.
+ * DescribeConfigs: the configuration of topics and of this broker, each key with where its value
+ * comes from (KIP-226). Keys of a request that nobody knows are left out of the answer, as in
+ * Kafka.
  */
 import { describeConfigs as api } from '../apis/describe-configs.js'
 import type { ConfigEntry } from '../config.js'

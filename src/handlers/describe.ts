@@ -1,6 +1,6 @@
 /**
- * Makes docs/protocol.md from the registry of handlers, so that the page cannot say anything else. A test compares
- * the two; the page itself says how it is made anew.
+ * Makes docs/protocol.md from the registry of handlers, so that the page cannot say anything else.
+ * A test compares the two; the page itself says how it is made anew.
  */
 import type { Handler } from './handler.js'
 

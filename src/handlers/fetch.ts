@@ -1,9 +1,10 @@
 /**
- * Fetch: slices of the log, sent from the file without passing through here. A request that finds less than
- * minBytes waits until enough was appended or maxWaitMs is over; an error in any partition answers at once.
+ * Fetch: slices of the log, sent from the file without passing through here. A request that finds
+ * less than minBytes waits until enough was appended or maxWaitMs is over; an error in any
+ * partition answers at once.
  *
- * Sessions (KIP-227) are not kept: every answer has session id 0, so that clients send full requests, and a
- * request that names a session is told that it is not known.
+ * Sessions (KIP-227) are not kept: every answer has session id 0, so that clients send full
+ * requests, and a request that names a session is told that it is not known.
  */
 import { fetch as api } from '../apis/fetch.js'
 import { KafkaError, SeglogError } from '../errors.js'
@@ -128,7 +129,8 @@ function readPartition(
   if (fault !== KafkaError.NONE) return partitionFailure(wish.partition, fault)
   try {
     const slice = partition.read(wish.fetchOffset, Math.max(0, maxBytes))
-    // The first batch comes whole even above the limit; only the first partition may make use of that.
+    // The first batch comes whole even above the limit; only the first partition may make use of
+    // that.
     const records = slice && (first || slice.sizeBytes <= maxBytes) ? slice : EMPTY
     return {
       partitionIndex: wish.partition,

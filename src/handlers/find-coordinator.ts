@@ -1,4 +1,7 @@
-/** FindCoordinator: this broker coordinates every group. Transactions and share groups are not served. */
+/**
+ * FindCoordinator: this broker coordinates every group. Transactions and share groups are not
+ * served.
+ */
 import { findCoordinator as api } from '../apis/find-coordinator.js'
 import { KafkaError } from '../errors.js'
 import type { RequestContext } from './context.js'

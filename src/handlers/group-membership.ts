@@ -1,6 +1,7 @@
 /**
- * JoinGroup, SyncGroup, Heartbeat, LeaveGroup: each hands its request to the group coordinator and gives the
- * answer the form of its version. A join or sync that waits is dropped when its client goes.
+ * JoinGroup, SyncGroup, Heartbeat, LeaveGroup: each hands its request to the group coordinator and
+ * gives the answer the form of its version. A join or sync that waits is dropped when its client
+ * goes.
  */
 import { heartbeat as heartbeatApi } from '../apis/heartbeat.js'
 import { joinGroup as joinApi } from '../apis/join-group.js'

@@ -1,6 +1,6 @@
 /**
- * OffsetCommit and OffsetFetch: what a group has consumed. Partitions that do not exist are refused here, so that
- * the coordinator needs to know nothing of topics.
+ * OffsetCommit and OffsetFetch: what a group has consumed. Partitions that do not exist are refused
+ * here, so that the coordinator needs to know nothing of topics.
  */
 import { offsetCommit as commitApi } from '../apis/offset-commit.js'
 import { offsetFetch as fetchApi } from '../apis/offset-fetch.js'

@@ -1,6 +1,6 @@
 /**
- * The form of a handler: the table of its API, the versions that it serves, and what it does. The registry of
- * handlers is what ApiVersions answers from.
+ * The form of a handler: the table of its API, the versions that it serves, and what it does. The
+ * registry of handlers is what ApiVersions answers from.
  */
 import type { AnyApi, RequestOf, ResponseInput } from '../protocol/schema.js'
 import type { RequestContext } from './context.js'

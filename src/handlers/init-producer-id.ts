@@ -1,6 +1,6 @@
 /**
- * InitProducerId: an id for an idempotent producer (KIP-98). Transactions are not served: a transactional id is
- * refused with an error that the producer does not retry.
+ * InitProducerId: an id for an idempotent producer (KIP-98). Transactions are not served: a
+ * transactional id is refused with an error that the producer does not retry.
  */
 import { initProducerId as api } from '../apis/init-producer-id.js'
 import { KafkaError } from '../errors.js'
@@ -17,7 +17,8 @@ export const initProducerId = handler(api, [0, 5], async (request, { producerIds
   if (request.transactionalId !== null) {
     return refused(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
   }
-  // Id and epoch go together (KIP-360). A producer without transactions gets a new id, whatever it had.
+  // Id and epoch go together (KIP-360). A producer without transactions gets a new id, whatever it
+  // had.
   if (request.producerId === -1 ? request.producerEpoch !== -1 : request.producerEpoch === -1) {
     return refused(KafkaError.INVALID_REQUEST)
   }

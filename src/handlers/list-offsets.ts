@@ -1,6 +1,6 @@
 /**
- * ListOffsets: the start and end of a log, and the first record at or after a timestamp, exact to the record: the
- * batch comes from the time index, the record in it from reading that batch.
+ * ListOffsets: the start and end of a log, and the first record at or after a timestamp, exact to
+ * the record: the batch comes from the time index, the record in it from reading that batch.
  */
 import { listOffsets as api } from '../apis/list-offsets.js'
 import { KafkaError, type KafkaErrorCode, SeglogError } from '../errors.js'

@@ -1,7 +1,7 @@
 /**
- * Metadata: brokers and topics as this broker knows them. A topic that does not exist is made when the request
- * and `auto.create.topics.enable` allow it, and is served before the answer leaves, so that the client's first
- * produce succeeds.
+ * Metadata: brokers and topics as this broker knows them. A topic that does not exist is made when
+ * the request and `auto.create.topics.enable` allow it, and is served before the answer leaves, so
+ * that the client's first produce succeeds.
  */
 import { metadata as api } from '../apis/metadata.js'
 import { topicNameFault } from '../controller/topic-names.js'

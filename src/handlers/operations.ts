@@ -1,4 +1,7 @@
-/** Bit sets of what a client may do without ACLs: every operation that Kafka defines for the resource (KIP-430). */
+/**
+ * Bit sets of what a client may do without ACLs: every operation that Kafka defines for the
+ * resource (KIP-430).
+ */
 export const TOPIC_OPERATIONS = 3576
 export const CLUSTER_OPERATIONS = 8096
 export const GROUP_OPERATIONS = 3400

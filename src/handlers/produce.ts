@@ -1,9 +1,10 @@
 /**
- * Produce: appends one batch to each partition named. acks 1 and -1 answer once the batch is in the page cache
- * of this, the only replica, or on its disk where `flush.messages` asks for that; acks 0 answers nothing, and an error then closes the connection, as in Kafka.
+ * Produce: appends one batch to each partition named. acks 1 and -1 answer once the batch is in the
+ * page cache of this, the only replica, or on its disk where `flush.messages` asks for that; acks 0
+ * answers nothing, and an error then closes the connection, as in Kafka.
  *
- * Batches of magic 2 only: versions 0 to 2 are advertised, since librdkafka concludes from them what it may
- * compress with, but the message sets that they carry are refused.
+ * Batches of magic 2 only: versions 0 to 2 are advertised, since librdkafka concludes from them
+ * what it may compress with, but the message sets that they carry are refused.
  */
 import { produce as api } from '../apis/produce.js'
 import { KafkaError, SeglogError } from '../errors.js'
@@ -84,13 +85,18 @@ function append(
   return success
 }
 
-/** A batch of a transaction would be visible at once, since nobody writes the marker that ends it. */
+/**
+ * A batch of a transaction would be visible at once, since nobody writes the marker that ends it.
+ */
 function isTransactional(records: Uint8Array): boolean {
   const low = records[BatchField.ATTRIBUTES + 1] ?? 0
   return records[BatchField.MAGIC] === MAGIC && (low & Attribute.TRANSACTIONAL) !== 0
 }
 
-/** Old message sets are the form of versions 0 to 2 and a fault in later ones; other magics are damage. */
+/**
+ * Old message sets are the form of versions 0 to 2 and a fault in later ones; other magics are
+ * damage.
+ */
 function forVersion(errorCode: number, records: Uint8Array, version: number): number {
   if (errorCode !== KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT) return errorCode
   if ((records[BatchField.MAGIC] ?? 0) > MAGIC) return KafkaError.CORRUPT_MESSAGE

@@ -1,8 +1,10 @@
 /**
- * One partition as this broker serves it: the log, the leader epoch, the high watermark, and who waits for it.
+ * One partition as this broker serves it: the log, the leader epoch, the high watermark, and who
+ * waits for it.
  *
- * With a single replica the high watermark is the log's end: a record is committed as soon as it is appended.
- * Followers, the ISR and truncation will live here too; what decides about them is pure and stands beside it.
+ * With a single replica the high watermark is the log's end: a record is committed as soon as it is
+ * appended. Followers, the ISR and truncation will live here too; what decides about them is pure
+ * and stands beside it.
  */
 import type { TopicConfig } from '../config.js'
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
@@ -28,7 +30,10 @@ export interface AppendOutcome {
   errorMessage: string | null
   /** Index of the record that broke a rule, or -1. */
   badRecord: number
-  /** Settles with the sync that the configuration asks for before an answer; undefined where it asks for none. */
+  /**
+   * Settles with the sync that the configuration asks for before an answer; undefined where it asks
+   * for none.
+   */
   flushed: Promise<void> | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * All partitions that this broker holds, by topic and by topic id. The one place where a partition comes into
- * being or goes; handlers look partitions up here.
+ * All partitions that this broker holds, by topic and by topic id. The one place where a partition
+ * comes into being or goes; handlers look partitions up here.
  */
 import type { TopicConfig } from '../config.js'
 import { SeglogError } from '../errors.js'
@@ -25,7 +25,10 @@ export class Replicas {
     this.#logs = logs
   }
 
-  /** Makes the logs of a topic that are missing and serves it. Rejects with nothing left of what was missing. */
+  /**
+   * Makes the logs of a topic that are missing and serves it. Rejects with nothing left of what was
+   * missing.
+   */
   async serve(
     topic: string,
     topicId: string,
@@ -56,7 +59,10 @@ export class Replicas {
     return served
   }
 
-  /** Stops serving a topic and removes its logs, in whatever state they are. Whoever waits for it is told first. */
+  /**
+   * Stops serving a topic and removes its logs, in whatever state they are. Whoever waits for it is
+   * told first.
+   */
   async remove(name: string): Promise<void> {
     const served = this.#topics.get(name)
     if (!served) return
@@ -87,7 +93,10 @@ export class Replicas {
     return this.#topics.values()
   }
 
-  /** Wakes whoever waits and closes every log. Rejects when one of them could not be closed in order. */
+  /**
+   * Wakes whoever waits and closes every log. Rejects when one of them could not be closed in
+   * order.
+   */
   async close(): Promise<void> {
     const partitions = [...this.#topics.values()].flatMap((served) => served.partitions)
     const results = await Promise.allSettled(partitions.map((partition) => partition.close()))

@@ -1,10 +1,10 @@
 /**
- * One client's connection: frames in, responses out, strictly one request after another, as Kafka does it. The
- * order of responses therefore is the order of requests, whatever a handler waits for.
+ * One client's connection: frames in, responses out, strictly one request after another, as Kafka
+ * does it. The order of responses therefore is the order of requests, whatever a handler waits for.
  *
- * Memory is bounded: while requests wait in line beyond a small amount the socket is not read, and the next
- * request is not begun before the response before it has been handed to the kernel. What a peer sends that is no
- * request closes the connection and touches nobody else.
+ * Memory is bounded: while requests wait in line beyond a small amount the socket is not read, and
+ * the next request is not begun before the response before it has been handed to the kernel. What a
+ * peer sends that is no request closes the connection and touches nobody else.
  */
 import type { Socket } from 'node:net'
 import { SeglogError } from '../errors.js'
@@ -21,7 +21,10 @@ export interface Client {
   onClose(callback: () => void): () => void
 }
 
-/** Answers a frame with the parts of a response, or with nothing where none is due. Rejects to close. */
+/**
+ * Answers a frame with the parts of a response, or with nothing where none is due. Rejects to
+ * close.
+ */
 export type Dispatch = (frame: Uint8Array, client: Client) => Reply | Promise<Reply>
 type Reply = Part[] | undefined
 

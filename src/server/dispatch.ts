@@ -1,7 +1,7 @@
 /**
- * From a frame to the parts of its response: header, table, handler, table. What no handler serves closes the
- * connection, as in Kafka, except that ApiVersions answers a version it does not know in the form of version 0
- * (KIP-511), from which a newer client learns what to speak.
+ * From a frame to the parts of its response: header, table, handler, table. What no handler serves
+ * closes the connection, as in Kafka, except that ApiVersions answers a version it does not know in
+ * the form of version 0 (KIP-511), from which a newer client learns what to speak.
  */
 import { apiVersions as apiVersionsTable } from '../apis/api-versions.js'
 import { KafkaError, SeglogError } from '../errors.js'

@@ -1,6 +1,6 @@
 /**
- * A listening socket and the connections that it accepted. One timer looks for idle connections, however many
- * there are.
+ * A listening socket and the connections that it accepted. One timer looks for idle connections,
+ * however many there are.
  */
 import type { Server, Socket } from 'node:net'
 import { type Env, portOf, type Timer } from '../env.js'
@@ -20,7 +20,10 @@ export interface ListenerOptions {
   quota?: ConnectionQuota
 }
 
-/** How many clients there may be, in all (`max.connections`) and from one address (`max.connections.per.ip`). */
+/**
+ * How many clients there may be, in all (`max.connections`) and from one address
+ * (`max.connections.per.ip`).
+ */
 export class ConnectionQuota {
   readonly #byAddress = new Map<string, number>()
   #count = 0
@@ -134,7 +137,10 @@ export class Listener {
     this.#server.close()
   }
 
-  /** Lets each connection finish the request that it is in, for at most `graceMs`, then closes them all. */
+  /**
+   * Lets each connection finish the request that it is in, for at most `graceMs`, then closes them
+   * all.
+   */
   async close(graceMs: number): Promise<void> {
     this.#sweep?.cancel()
     const closed = new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 /**
- * Locks of directories, one file each. A lock shuts out other processes and other users in this one; a shared
- * one is held once per process and counted, for those who must only be sure that no broker runs there.
+ * Locks of directories, one file each. A lock shuts out other processes and other users in this
+ * one; a shared one is held once per process and counted, for those who must only be sure that no
+ * broker runs there.
  */
 import { checked, native } from '../native.js'
 

@@ -1,9 +1,11 @@
 /**
- * Opens the segments of one folder when its log starts, and brings them into a state that can be appended to.
+ * Opens the segments of one folder when its log starts, and brings them into a state that can be
+ * appended to.
  *
- * The newest segment is scanned and cut behind its last valid batch unless the last stop was clean. An older one
- * is trusted, except that a process which dies between a roll and the end of its seal leaves a reserved tail of
- * zeros: that is trimmed. Damage in an older segment stays on disk as it is, an error for those who read it.
+ * The newest segment is scanned and cut behind its last valid batch unless the last stop was clean.
+ * An older one is trusted, except that a process which dies between a roll and the end of its seal
+ * leaves a reserved tail of zeros: that is trimmed. Damage in an older segment stays on disk as it
+ * is, an error for those who read it.
  */
 import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,8 +18,8 @@ import {
   Status,
   statusError,
 } from '../native.js'
-import type { LogReport } from './log.js'
 import { segmentBaseOffset, segmentName } from './log-files.js'
+import type { LogReport } from './log-options.js'
 
 /** The name of a segment; whether its offset is a safe number, `segmentBaseOffset` says. */
 const UNCOUNTABLE = /^\d{20}\.log$/
@@ -74,7 +76,9 @@ export async function openSegments(
   return { segments, report }
 }
 
-/** Of every .log file, in their order. A name beyond what can be counted is refused, not overlooked. */
+/**
+ * Of every .log file, in their order. A name beyond what can be counted is refused, not overlooked.
+ */
 async function baseOffsets(directory: string): Promise<number[]> {
   const bases: number[] = []
   for (const name of await readdir(directory)) {

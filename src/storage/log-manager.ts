@@ -1,10 +1,10 @@
 /**
- * All log directories of a broker: takes their locks, checks whose they are, opens every partition's log in them,
- * and closes all of it so that the next start knows what is safe.
+ * All log directories of a broker: takes their locks, checks whose they are, opens every
+ * partition's log in them, and closes all of it so that the next start knows what is safe.
  *
- * The marker of a clean stop is removed before any log is opened, and written again only when every log of
- * its directory was closed in order; without it each newest segment is scanned. Opening runs a bounded number of
- * logs at a time.
+ * The marker of a clean stop is removed before any log is opened, and written again only when every
+ * log of its directory was closed in order; without it each newest segment is scanned. Opening runs
+ * a bounded number of logs at a time.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { checked, native } from '../native.js'
 import { OffsetCheckpoint, writeOffsets } from './checkpoints.js'
-import { Log, type LogOptions } from './log.js'
+import { Log } from './log.js'
 import {
   deletedDirectory,
   isDeletedDirectory,
@@ -21,6 +21,7 @@ import {
   partitionDirectory,
   type TopicPartition,
 } from './log-files.js'
+import type { LogOptions } from './log-options.js'
 import {
   readCleanShutdown,
   readMetaProperties,
@@ -73,9 +74,9 @@ export class LogManager {
   }
 
   /**
-   * Rejects with LOCKED where another process or broker has a directory open, CORRUPT where meta.properties is
-   * damaged, INVALID_CONFIG where a directory belongs to another broker or cluster or two of them hold the same
-   * partition, IO.
+   * Rejects with LOCKED where another process or broker has a directory open, CORRUPT where
+   * meta.properties is damaged, INVALID_CONFIG where a directory belongs to another broker or
+   * cluster or two of them hold the same partition, IO.
    */
   static async open(options: LogManagerOptions, env: Env): Promise<LogManager> {
     const directories: LogDirectory[] = []
@@ -92,7 +93,10 @@ export class LogManager {
     }
   }
 
-  /** Every topic that has a log here: its id where a file tells, and one above its highest partition. */
+  /**
+   * Every topic that has a log here: its id where a file tells, and one above its highest
+   * partition.
+   */
   topics(): Map<string, { topicId: string | undefined; partitions: number }> {
     const topics = new Map<string, { topicId: string | undefined; partitions: number }>()
     for (const { topic, partition, topicId } of this.#openLogs()) {
@@ -123,7 +127,8 @@ export class LogManager {
     }
     const home = this.#directories.reduce((a, b) => (b.logs.size < a.logs.size ? b : a))
     const path = join(home.path, name)
-    // A folder that is not known is what a removal that failed left: its records belong to no topic any more.
+    // A folder that is not known is what a removal that failed left: its records belong to no topic
+    // any more.
     if (existsSync(path)) await this.#discard(home, partition)
     try {
       const log = await this.#openLog(path, true)
@@ -207,7 +212,10 @@ export class LogManager {
     await abandon(this.#directories)
   }
 
-  /** Closes every log; writes checkpoints and the marker of a clean stop where all of a directory went well. */
+  /**
+   * Closes every log; writes checkpoints and the marker of a clean stop where all of a directory
+   * went well.
+   */
   async close(): Promise<void> {
     const failures: unknown[] = []
     for (const directory of this.#directories) {
@@ -266,7 +274,8 @@ async function identify(directories: LogDirectory[], brokerId: number, env: Env)
     const meta = found[i]
     if (meta && (meta.brokerId !== brokerId || meta.clusterId !== clusterId)) {
       const owner = `broker ${meta.brokerId} of cluster ${meta.clusterId}`
-      const text = `${directory.path} belongs to ${owner}, not to broker ${brokerId} of ${clusterId}`
+      const here = `broker ${brokerId} of ${clusterId}`
+      const text = `${directory.path} belongs to ${owner}, not to ${here}`
       throw new SeglogError('INVALID_CONFIG', text)
     }
     if (!meta) await writeMetaProperties(directory.path, { brokerId, clusterId })

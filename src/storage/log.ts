@@ -1,12 +1,14 @@
 /**
  * The log of one partition: its segments in order, appended to at the newest and read anywhere.
  *
- * Owns the folder's segment files and the offsets of the log; startOffset <= recoveryPoint <= endOffset always,
- * and the three change only in `advance`. Appends, rolls and lookups are synchronous, so nothing can come between
- * reading the log's end and writing there. Syncs, seals and opening run in the pool.
+ * Owns the folder's segment files and the offsets of the log; startOffset <= recoveryPoint <=
+ * endOffset always, and the three change only in `advance`. Appends, rolls and lookups are
+ * synchronous, so nothing can come between reading the log's end and writing there. Syncs, seals
+ * and opening run in the pool.
  *
- * Errors of an append are values (`Status`), as a broker answers them; all else throws `SeglogError`. A write or
- * sync that fails fences the log: every later append gets FENCED until it is opened again.
+ * Errors of an append are values (`Status`), as a broker answers them; all else throws
+ * `SeglogError`. A write or sync that fails fences the log: every later append gets FENCED until it
+ * is opened again.
  *
  * Leaves to others: replication limits, waiting, retention, which bytes a record holds.
  */
@@ -14,15 +16,7 @@ import assert from 'node:assert'
 import { join } from 'node:path'
 import { syncDirectory } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
-import {
-  AppendFlag,
-  checked,
-  native,
-  Result,
-  type SegmentOptions,
-  Status,
-  statusError,
-} from '../native.js'
+import { AppendFlag, checked, native, Result, Status, statusError } from '../native.js'
 import { readExtent } from '../records/sequence.js'
 import { segmentName } from './log-files.js'
 import {
@@ -33,41 +27,10 @@ import {
   type SegmentEntry,
   syncSegment,
 } from './log-loader.js'
+import { type LogOptions, type LogReport, segmentOptions } from './log-options.js'
 import { replayProducers } from './producer-replay.js'
 import { ProducerState } from './producer-state.js'
 import { Slice } from './slice.js'
-
-export interface LogOptions {
-  /** Size at which the active segment is closed and a new one begun (`log.segment.bytes`). */
-  segmentBytes: number
-  /** Bytes between two entries of the sparse index (`log.index.interval.bytes`). */
-  indexIntervalBytes: number
-  /** Flush after so many records; 0 leaves it to the page cache (`log.flush.interval.messages`). */
-  flushMessages: number
-  /** True when the last stop was clean, so that nothing needs a scan. */
-  clean: boolean
-  /** Copy small batches through a mapping of the reserved file. */
-  mapped: boolean
-}
-
-export const defaultLogOptions: LogOptions = {
-  segmentBytes: 1024 * 1024 * 1024,
-  indexIntervalBytes: 4096,
-  flushMessages: 0,
-  clean: false,
-  mapped: true,
-}
-
-/** What opening a log had to do. */
-export interface LogReport {
-  segments: number
-  /** Bytes that were cut behind the last valid batch: a torn write or a reserved tail. */
-  cutBytes: number
-  /** Indexes that were missing or did not fit and were made anew. */
-  rebuiltIndexes: number
-  /** What was found broken, where, and what was done about it; undefined where all was sound. */
-  damage: string | undefined
-}
 
 export class Log {
   readonly directory: string
@@ -108,8 +71,9 @@ export class Log {
   }
 
   /**
-   * Opens the folder, making it where missing, and recovers it: the newest segment is read batch by batch unless
-   * the last stop was clean, and cut behind the last valid one. Rejects with IO, TOO_MANY_FILES or CORRUPT.
+   * Opens the folder, making it where missing, and recovers it: the newest segment is read batch by
+   * batch unless the last stop was clean, and cut behind the last valid one. Rejects with IO,
+   * TOO_MANY_FILES or CORRUPT.
    */
   static async open(directory: string, options: LogOptions, nowMs: number): Promise<Log> {
     const { segments, report } = await openSegments(
@@ -152,15 +116,17 @@ export class Log {
   }
 
   /**
-   * Appends one batch from a client, stamping offset and leader epoch into `bytes`. Returns the base offset, or
-   * a `Status` below 0 with the log unchanged; INVALID_RECORD leaves the index of the record in
-   * `native.results[Result.DETAIL]`.
+   * Appends one batch from a client, stamping offset and leader epoch into `bytes`. Returns the
+   * base offset, or a `Status` below 0 with the log unchanged; INVALID_RECORD leaves the index of
+   * the record in `native.results[Result.DETAIL]`.
    */
   appendFromClient(bytes: Uint8Array, offset: number, length: number, leaderEpoch: number): number {
     return this.#append(bytes, offset, length, leaderEpoch, AppendFlag.FROM_CLIENT)
   }
 
-  /** Appends batches as a leader sent them, offsets and epochs kept. Returns as `appendFromClient`. */
+  /**
+   * Appends batches as a leader sent them, offsets and epochs kept. Returns as `appendFromClient`.
+   */
   appendFromLeader(bytes: Uint8Array, offset: number, length: number): number {
     return this.#append(bytes, offset, length, 0, AppendFlag.FROM_LEADER)
   }
@@ -208,7 +174,10 @@ export class Log {
     }
   }
 
-  /** The sync that `flushMessages` brought about with the last append, for those who answer only after it. */
+  /**
+   * The sync that `flushMessages` brought about with the last append, for those who answer only
+   * after it.
+   */
   takeOwedFlush(): Promise<void> | undefined {
     const owed = this.#owedFlush
     this.#owedFlush = undefined
@@ -220,7 +189,10 @@ export class Log {
     this.#options = { ...this.#options, ...changes }
   }
 
-  /** Begins a new segment at the log's end, unless the active one is empty. Throws as `slice`, and FENCED. */
+  /**
+   * Begins a new segment at the log's end, unless the active one is empty. Throws as `slice`, and
+   * FENCED.
+   */
   roll(): void {
     this.#checkOpen()
     if (this.#fenced) throw this.#fenced
@@ -273,9 +245,10 @@ export class Log {
   }
 
   /**
-   * The bytes from the batch that holds `offset`, up to `maxBytes` (at least one batch) and below `limitOffset`;
-   * a slice never spans two segments. Undefined where nothing is to be read yet. Throws OFFSET_OUT_OF_RANGE below
-   * the log's start and above its end, CORRUPT where the bytes on disk are damaged.
+   * The bytes from the batch that holds `offset`, up to `maxBytes` (at least one batch) and below
+   * `limitOffset`; a slice never spans two segments. Undefined where nothing is to be read yet.
+   * Throws OFFSET_OUT_OF_RANGE below the log's start and above its end, CORRUPT where the bytes on
+   * disk are damaged.
    */
   slice(offset: number, maxBytes: number, limitOffset = this.#endOffset): Slice | undefined {
     this.#checkOpen()
@@ -316,8 +289,9 @@ export class Log {
   }
 
   /**
-   * The first batch, in offset order, that holds a record at or after `timestamp` (ms), as a slice of exactly
-   * that batch; undefined where there is none. The record in it is for the caller to find.
+   * The first batch, in offset order, that holds a record at or after `timestamp` (ms), as a slice
+   * of exactly that batch; undefined where there is none. The record in it is for the caller to
+   * find.
    */
   batchForTimestamp(timestamp: number): Slice | undefined {
     for (const { handle } of this.#segments) {
@@ -340,8 +314,8 @@ export class Log {
   }
 
   /**
-   * Resolves once everything appended before the call is on disk. Calls that overlap share one sync, and those that
-   * overlap with `close` are done by it.
+   * Resolves once everything appended before the call is on disk. Calls that overlap share one
+   * sync, and those that overlap with `close` are done by it.
    */
   async flush(): Promise<void> {
     this.#checkOpen()
@@ -377,8 +351,9 @@ export class Log {
   }
 
   /**
-   * Trims, syncs and lets go of every file; later calls get the same promise. Transfers under way end well; other
-   * calls get CLOSED. Rejects when something could not be synced: the stop is then not a clean one.
+   * Trims, syncs and lets go of every file; later calls get the same promise. Transfers under way
+   * end well; other calls get CLOSED. Rejects when something could not be synced: the stop is then
+   * not a clean one.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -399,8 +374,4 @@ export class Log {
     await syncDirectory(this.directory)
     this.#advance(this.#startOffset, this.#endOffset, this.#endOffset)
   }
-}
-
-function segmentOptions({ segmentBytes, indexIntervalBytes, mapped }: LogOptions): SegmentOptions {
-  return { readOnly: false, recover: false, segmentBytes, indexIntervalBytes, mapped }
 }

@@ -1,7 +1,8 @@
 /**
- * Makes the state of idempotent producers anew when a log is opened, from the batch headers at its end. Only the
- * last part of it is read, whichever segments that lies in: a producer sends a batch again within a few requests,
- * not after tens of megabytes by others, and one that is not known may begin anywhere.
+ * Makes the state of idempotent producers anew when a log is opened, from the batch headers at its
+ * end. Only the last part of it is read, whichever segments that lies in: a producer sends a batch
+ * again within a few requests, not after tens of megabytes by others, and one that is not known may
+ * begin anywhere.
  */
 import { checked, native, Result } from '../native.js'
 import { readExtent, readSequence, type Sequence } from '../records/sequence.js'

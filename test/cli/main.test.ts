@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seglog } from './program.js'
 
-test('without a subcommand the usage goes to stderr, and the exit code is that of misuse', async (t) => {
+test('without a subcommand the usage goes to stderr, with exit code 2', async (t) => {
   const program = seglog(t, [])
   assert.equal(await program.exited, 2)
   assert.match(program.stderr(), /^usage: seglog broker/)

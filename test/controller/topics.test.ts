@@ -9,8 +9,8 @@ import { deletionZNode, topicConfigZNode, topicZNode } from '../../src/coordinat
 import { systemEnv } from '../../src/env.js'
 import { KafkaError, ProtocolError } from '../../src/errors.js'
 import { Replicas } from '../../src/replication/replicas.js'
-import { defaultLogOptions } from '../../src/storage/log.js'
 import { LogManager } from '../../src/storage/log-manager.js'
+import { defaultLogOptions } from '../../src/storage/log-options.js'
 import { append, values } from '../storage/log-fixture.js'
 import { temporaryDirectory } from '../support/tmp.js'
 
@@ -39,7 +39,7 @@ const names = (replicas: Replicas) => [...replicas.topics()].map(({ topic }) => 
 const refused = (code: number) => (error: unknown) =>
   error instanceof ProtocolError && error.code === code
 
-test('a created topic is served before its creation is answered, and after a restart', async (t) => {
+test('a topic is served once its creation is answered, and after a restart', async (t) => {
   const directory = temporaryDirectory(t)
   const first = await start(t, directory)
   const made = await first.topics.create(
@@ -129,7 +129,7 @@ test('a deletion that a crash broke off ends at the next start, records and znod
   )
 })
 
-test('a deletion whose znodes are gone but whose folders are not does not bring the topic back', async (t) => {
+test('folders that a deletion did not get to do not bring the topic back', async (t) => {
   const directory = temporaryDirectory(t)
   const { tree, topics, logs } = await start(t, directory)
   await topics.create(wish('t'))
@@ -139,7 +139,7 @@ test('a deletion whose znodes are gone but whose folders are not does not bring 
   assert.deepEqual(names((await start(t, directory)).replicas), [])
 })
 
-test('a znode that an attempt which failed left does not stand in the way of the next one', async (t) => {
+test('znodes that a failed attempt left do not stand in the way of the next', async (t) => {
   const { tree, topics, replicas } = await start(t, temporaryDirectory(t))
   await tree.create(
     topicZNode.path('t'),

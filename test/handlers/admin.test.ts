@@ -1,4 +1,7 @@
-/** What tools ask of a broker: its cluster, its configuration, its coordinators, and ids for producers. */
+/**
+ * What tools ask of a broker: its cluster, its configuration, its coordinators, and ids for
+ * producers.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeCluster } from '../../src/apis/describe-cluster.js'
@@ -9,7 +12,7 @@ import { createTopic, startBroker } from '../support/broker.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import type { Wire } from '../support/wire.js'
 
-test('the coordinator of any group is this broker, at its real port, in the form of each version', async (t) => {
+test('the coordinator of any group is this broker, in the form of each version', async (t) => {
   const { broker, wire } = await startBroker(t)
   const here = { nodeId: 0, host: '127.0.0.1', port: broker.port }
   for (const version of [0, 1, 2, 3]) {
@@ -59,7 +62,7 @@ test('no producer id is given twice, not by a broker that was started again eith
   assert.equal(ids.size, 12)
 })
 
-test('a producer without transactions that has an id gets a new one; half an id is refused', async (t) => {
+test('a producer that has an id gets a new one; half an id is refused', async (t) => {
   const { wire } = await startBroker(t)
   const [errorCode, id] = await newId(wire, { producerId: 500_000, producerEpoch: 3 })
   assert.equal(errorCode, 0)

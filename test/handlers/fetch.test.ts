@@ -42,7 +42,7 @@ test('data that is there comes at once, from the batch of the offset asked for',
   }
 })
 
-test('an empty partition answers when maxWait is over, with no bytes rather than null', async (t) => {
+test('an empty partition answers when maxWait is over, with empty records', async (t) => {
   const { wire } = await start(t)
   const [answer, ms] = await timed(() => fetchFrom(wire, 't', 0, { maxWaitMs: 300 }))
   assert.equal(sizeOf(answer.records), 0)

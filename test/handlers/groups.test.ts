@@ -1,4 +1,7 @@
-/** What each version of the group APIs makes of the coordinator's answers; the coordinator has its own tests. */
+/**
+ * What each version of the group APIs makes of the coordinator's answers; the coordinator has its
+ * own tests.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteGroups } from '../../src/apis/delete-groups.js'
@@ -43,7 +46,7 @@ async function stable(wire: Wire) {
 
 const quick = { config: { 'group.initial.rebalance.delay.ms': 0 } }
 
-test('a fresh broker gives a first assignment without the delay that a cluster would have', async (t) => {
+test('the first assignment comes without the delay that a cluster has', async (t) => {
   const { wire } = await startBroker(t)
   const startMs = performance.now()
   await stable(wire)
@@ -71,7 +74,7 @@ test('a refused join names no protocol: empty up to version 6, null from 7 on', 
   }
 })
 
-test('errors of leaving are those of the request before version 3 and of each member from it on', async (t) => {
+test('errors of leaving are those of each member from version 3 on', async (t) => {
   const { wire } = await startBroker(t, quick)
   await stable(wire)
   const members = [{ memberId: 'stranger' }]
@@ -172,7 +175,7 @@ test('null topics fetch all offsets of a group', async (t) => {
   )
 })
 
-test('a commit of a generation to a group that is not there has the code of the version', async (t) => {
+test('a commit to a group that is not there has the code of the version', async (t) => {
   const { wire } = await startBroker(t, quick)
   await createTopic(wire, 't')
   for (const [version, code] of [

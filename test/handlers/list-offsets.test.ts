@@ -38,7 +38,7 @@ test('the special timestamps of an empty topic give its ends, or nothing', async
     assert.deepEqual(await offsetOf(wire, 10, timestamp), NONE)
 })
 
-test('a special timestamp that is newer than the version is refused for its partition', async (t) => {
+test('a special timestamp that the version lacks is refused', async (t) => {
   const { wire } = await startBroker(t)
   await createTopic(wire, 't')
   for (const [timestamp, since] of [

@@ -114,7 +114,7 @@ const faults: [string, Uint8Array | null, number[]][] = [
   ['more than max.message.bytes', text(1_048_588), [KafkaError.MESSAGE_TOO_LARGE]],
 ]
 
-test('every fault of a batch has its code, hits its own partition, and appends nothing', async (t) => {
+test('a faulty batch has its code, appends nothing, and harms no other', async (t) => {
   const { wire } = await startBroker(t)
   await createTopic(wire, 't', { partitions: 2 })
   for (const [i, [what, records, codes]] of faults.entries()) {
@@ -158,7 +158,7 @@ test('a batch of an old format is refused by its form in versions 0 to 2', async
   }
 })
 
-test('unknown topics and partitions are told by name or by id, as the version has it', async (t) => {
+test('unknown topics and partitions have the code of the version', async (t) => {
   const { wire } = await startBroker(t)
   const topicId = await createTopic(wire, 't')
   assert.equal((await produceTo(wire, 'nix', batch)).errorCode, 3)
@@ -207,7 +207,7 @@ test('a producer that repeats its batch after a restart gets the first offset ag
   await again.broker.close()
 })
 
-test('the first produce after createTopics and after automatic creation succeeds, 50 times', async (t) => {
+test('the first produce to a new topic succeeds, fifty times', async (t) => {
   const { wire } = await startBroker(t)
   for (let i = 0; i < 25; i++) {
     await createTopic(wire, `made-${i}`)

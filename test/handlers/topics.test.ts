@@ -116,7 +116,7 @@ test('validateOnly says what would be, and makes nothing', async (t) => {
   assert.equal((await describeTopic(wire, 'v')).errorCode, 3)
 })
 
-test('a created topic tells its configuration, its own values apart from the defaults', async (t) => {
+test('a created topic tells its configuration and where it comes from', async (t) => {
   const { wire } = await startBroker(t, { config: { 'log.retention.bytes': 5000 } })
   const [made] = await create(wire, [{ name: 't', ...config('retention.ms', '1000') }])
   const told = new Map(
@@ -153,7 +153,7 @@ test('every version makes and deletes a topic', async (t) => {
   }
 })
 
-test('a topic is deleted by name or by id, and every wrong way to name one has its code', async (t) => {
+test('a topic is deleted by name or id; every wrong way has its code', async (t) => {
   const { wire } = await startBroker(t)
   const topicId = await createTopic(wire, 'by-id')
   await createTopic(wire, 'twice')
@@ -196,7 +196,7 @@ test('a broker that forbids deletion says so in the code of the version', async 
   assert.equal((await describeTopic(wire, 't')).errorCode, 0)
 })
 
-test('a topic made anew under an old name has another id, no records and no committed offsets', async (t) => {
+test('a topic made anew has another id, no records and no committed offsets', async (t) => {
   const { broker, wire } = await startBroker(t)
   const first = await createTopic(wire, 't')
   await produceTo(wire, 't', batchOf('old'))

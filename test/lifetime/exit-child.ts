@@ -1,4 +1,7 @@
-/** Run as a process of its own by exit.test.ts: opens what argument 1 names, uses it, closes it, and returns. */
+/**
+ * Run as a process of its own by exit.test.ts: opens what argument 1 names, uses it, closes it, and
+ * returns.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'

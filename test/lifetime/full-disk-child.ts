@@ -1,6 +1,6 @@
 /**
- * Run as a process of its own by full-disk.test.ts, in a directory on a small file system. Argument 1 names what
- * fills the disk, argument 2 is the directory. Prints what happened as JSON.
+ * Run as a process of its own by full-disk.test.ts, in a directory on a small file system. Argument
+ * 1 names what fills the disk, argument 2 is the directory. Prints what happened as JSON.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'

@@ -1,6 +1,7 @@
 /**
- * A disk that is full: an error with a code, and nothing lost. The file system is one of 8 MiB in a mount namespace
- * that goes with its process; where none may be made, a limit on the size of files takes its place.
+ * A disk that is full: an error with a code, and nothing lost. The file system is one of 8 MiB in a
+ * mount namespace that goes with its process; where none may be made, a limit on the size of files
+ * takes its place.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -36,7 +37,7 @@ for (const [valueBytes, how] of [
   ['65536', 'written'],
   ['100', 'copied into a mapping'],
 ] as const) {
-  test(`a full disk refuses an append that is ${how}, keeps the log, and takes more when there is room`, (t) => {
+  test(`a full disk refuses what is ${how}, and takes more when there is room`, (t) => {
     const expected = { code: 'NO_SPACE', allReadable: true, resumed: true, kept: true }
     assert.deepEqual(child(temporaryDirectory(t), valueBytes), expected)
   })

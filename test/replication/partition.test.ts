@@ -25,7 +25,10 @@ function made(baseSequence: number, { count = 1, epoch = 0, id = 7 } = {}): Uint
   return buildBatch(records, { producer: { id, epoch, baseSequence } })
 }
 
-/** The offset that a batch got, or its error as a number below 0. The bytes are stamped, so a copy goes in. */
+/**
+ * The offset that a batch got, or its error as a number below 0. The bytes are stamped, so a copy
+ * goes in.
+ */
 const produce = (partition: Partition, bytes: Uint8Array) => {
   const { errorCode, baseOffset } = partition.append(Uint8Array.from(bytes), NOW)
   return errorCode === KafkaError.NONE ? baseOffset : -errorCode

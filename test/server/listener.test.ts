@@ -96,7 +96,7 @@ test('a connection that is used stays', async (t) => {
   }
 })
 
-test('a prefix that promises more than is allowed closes, one that is followed by silence times out', async (t) => {
+test('a length that is too large closes, one that silence follows times out', async (t) => {
   const { port, lines } = await listen(t, [], { maxFrameBytes: 1000, maxIdleMs: 150 })
   for (const prefix of ['000003e9', '00000100']) {
     const socket = connect(port, '127.0.0.1')
@@ -107,7 +107,7 @@ test('a prefix that promises more than is allowed closes, one that is followed b
   assert.match(lines.join(), /a frame of 1001 bytes/)
 })
 
-test('more connections than are allowed, in all or from one address, are refused until one goes', async (t) => {
+test('connections above the limits are refused until one goes', async (t) => {
   for (const quota of [new ConnectionQuota(2, 100), new ConnectionQuota(100, 2)]) {
     const { port, listener, lines } = await listen(t, [quick], { quota })
     const first = await Wire.connect(t, port)

@@ -1,4 +1,6 @@
-/** A listener with handlers of a test's own: by default a fetch that waits until its client goes. */
+/**
+ * A listener with handlers of a test's own: by default a fetch that waits until its client goes.
+ */
 import type { TestContext } from 'node:test'
 import { fetch } from '../../src/apis/fetch.js'
 import { type Env, systemEnv } from '../../src/env.js'

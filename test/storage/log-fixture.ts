@@ -1,11 +1,15 @@
-/** Logs small enough that a handful of records fill a segment, and an array that says what they hold. */
+/**
+ * Logs small enough that a handful of records fill a segment, and an array that says what they
+ * hold.
+ */
 import assert from 'node:assert/strict'
 import { cpSync, readdirSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { iterateBatches } from '../../src/records/batch.js'
 import { buildBatch } from '../../src/records/encoder.js'
 import { iterateRecords } from '../../src/records/reader.js'
-import { defaultLogOptions, Log, type LogOptions } from '../../src/storage/log.js'
+import { Log } from '../../src/storage/log.js'
+import { defaultLogOptions, type LogOptions } from '../../src/storage/log-options.js'
 
 export const NOW = 1_700_000_000_000
 
@@ -62,7 +66,10 @@ export function filesOf(directory: string, ending: string): string[] {
     .sort()
 }
 
-/** What a process that is killed now would leave on disk: the files as they are while the log is open. */
+/**
+ * What a process that is killed now would leave on disk: the files as they are while the log is
+ * open.
+ */
 export function crashCopy(directory: string, to: string): string {
   cpSync(directory, to, { recursive: true })
   return to

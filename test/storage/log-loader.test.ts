@@ -1,4 +1,7 @@
-/** What opening makes of the files that a process left which did not close its log, or that something else spoilt. */
+/**
+ * What opening makes of the files that a process left which did not close its log, or that
+ * something else spoilt.
+ */
 import assert from 'node:assert/strict'
 import {
   appendFileSync,
@@ -69,7 +72,7 @@ test('the last batch is cut at whatever byte it ends early, and stays cut', asyn
   }
 })
 
-test('a last batch of which only the beginning reached the disk is cut at every byte', async (t) => {
+test('a last batch that ends in zeros is cut, wherever they begin', async (t) => {
   const { file, directory, ends } = await tenBatches(t)
   const whole = readFileSync(file)
   for (let size = ends[8]!; size < ends[9]! - 1; size++) {
@@ -101,7 +104,7 @@ test('a log that consists of zeros is empty', async (t) => {
   assert.equal(append(log, 'first'), 0)
 })
 
-test('a process killed just after a roll leaves an empty segment that is appended to', async (t) => {
+test('the empty segment of a process killed after a roll is appended to', async (t) => {
   const directory = join(temporaryDirectory(t), 't-0')
   const log = await open(t, directory)
   append(log, 'a')
@@ -223,7 +226,7 @@ test('an open that fails leaves no descriptor', async (t) => {
   assert.equal(readdirSync('/proc/self/fd').length, before)
 })
 
-test('a log that was stopped cleanly is on disk, one that was not is not known to be', async (t) => {
+test('a log is known to be on disk only after a clean stop', async (t) => {
   const { directory } = await tenBatches(t)
   const clean = await open(t, directory, { clean: true })
   assert.equal(clean.recoveryPoint, 10)

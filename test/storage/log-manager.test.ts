@@ -11,8 +11,8 @@ import {
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemEnv } from '../../src/env.js'
-import { defaultLogOptions } from '../../src/storage/log.js'
 import { LogManager } from '../../src/storage/log-manager.js'
+import { defaultLogOptions } from '../../src/storage/log-options.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { append, values } from './log-fixture.js'
 
@@ -118,7 +118,7 @@ test('a partition in two directories is refused', async (t) => {
   await assert.rejects(open(t, [a, b]), code('INVALID_CONFIG'))
 })
 
-test('the marker of a clean stop is there after a close and at no time while logs are open', async (t) => {
+test('the marker of a clean stop is there after a close only', async (t) => {
   const directory = temporaryDirectory(t)
   const marker = join(directory, MARKER)
   for (let round = 0; round < 3; round++) {
@@ -140,7 +140,7 @@ test('a start that fails writes no marker', async (t) => {
   assert.equal(existsSync(join(directory, MARKER)), false)
 })
 
-test('a directory of which one log cannot be closed has no marker, the other one has', async (t) => {
+test('a log that cannot be closed costs its own directory the marker', async (t) => {
   const directories = [temporaryDirectory(t), temporaryDirectory(t)]
   const { manager } = await open(t, directories)
   for (const partition of [0, 1]) await manager.openOrCreate({ topic: 't', partition }, ID)
@@ -204,7 +204,7 @@ test('a removed log is gone from the disk and can be made anew, empty', async (t
   await manager.close()
 })
 
-test('a folder that a removal could not take is no log of the topic that comes after it', async (t) => {
+test('a folder that a removal left is no log of the topic that follows', async (t) => {
   const directory = temporaryDirectory(t)
   const { manager } = await open(t, [directory])
   const log = await manager.openOrCreate(t0, ID)

@@ -1,4 +1,7 @@
-/** Which syncs a log makes, and what a failed one means; the native calls are watched, or made to fail. */
+/**
+ * Which syncs a log makes, and what a failed one means; the native calls are watched, or made to
+ * fail.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { SeglogError } from '../../src/errors.js'

@@ -134,7 +134,7 @@ test('a refused batch leaves the log as it was', async (t) => {
   assert.deepEqual(values(log), ['a', 'd'])
 })
 
-test('batches of a leader keep their offsets and may leave gaps, and may not go back', async (t) => {
+test('batches of a leader may leave gaps, and may not go back', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory)
   const from = (baseOffset: number) => buildBatch([{ value: 'f' }], { baseOffset, leaderEpoch: 3 })
@@ -171,7 +171,7 @@ test('the last offset that can be counted is 2^53 - 1, and none follows it', asy
   assert.equal(log.endOffset, last)
 })
 
-test('flush moves the recovery point to the end that was, and calls that overlap share it', async (t) => {
+test('flush moves the recovery point to the end that was', async (t) => {
   const log = await open(t, temporaryDirectory(t))
   append(log, 'a')
   assert.equal(log.recoveryPoint, 0)

@@ -56,7 +56,7 @@ test('batches without a producer leave nothing to know', async (t) => {
   assert.equal((await open(t, directory)).producers.size, 0)
 })
 
-test('a batch that is larger than what is read at once does not hide the one behind it', async (t) => {
+test('a batch larger than what is read at once does not hide the next', async (t) => {
   const directory = join(temporaryDirectory(t), 't-0')
   const log = await open(t, directory, { segmentBytes: 1 << 24 })
   append(log, 'x'.repeat(3 * 1024 * 1024))

@@ -1,6 +1,7 @@
 /**
- * A client that is nothing but frames: requests by the tables, in any version, pipelined or not, and raw bytes. It
- * retries nothing and knows no metadata, so that a test sees what the broker answers.
+ * A client that is nothing but frames: requests by the tables, in any version, pipelined or not,
+ * and raw bytes. It retries nothing and knows no metadata, so that a test sees what the broker
+ * answers.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -48,7 +49,10 @@ export class Wire {
     return new Wire(socket)
   }
 
-  /** Sends a request and resolves with the body of the next response. Rejects when the connection closes first. */
+  /**
+   * Sends a request and resolves with the body of the next response. Rejects when the connection
+   * closes first.
+   */
   async call<Q, QI, S, SI>(api: Api<Q, QI, S, SI>, version: number, body: QI): Promise<S> {
     this.#correlationId++
     const correlationId = this.#correlationId
