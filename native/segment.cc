@@ -130,7 +130,7 @@ void Segment::Publish(const uint8_t* bytes, const BatchRange& range) {
     position += header.size();
   }
   size_ += range.length;
-  windows_.Extended(size_, range.length);
+  windows_.Extended(size_, range.length, range.length < kCopyBelowBytes);
   if (indexes_.pending() >= kPendingEntriesMax)
     indexes_.Persist();
 }

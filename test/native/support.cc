@@ -1,5 +1,4 @@
-// Runner and fixtures of the native tests: see support.h. Prints one line per failure, and at the
-// end how many tests ran; the exit code is 1 where any failed.
+// Fixtures of the native tests. See support.h.
 #include "support.h"
 
 #include "../../native/crc32.h"
@@ -16,8 +15,6 @@ namespace seglog::test {
 
 namespace {
 
-const char* current_name = "";
-bool current_failed = false;
 std::string directory;
 Faults::Hook fault_hook;
 
@@ -25,37 +22,18 @@ int CallHook(File::Act act, const std::string& path, size_t* length) {
   return fault_hook(act, path, length);
 }
 
-int RunAll(const char* filter) {
-  int failed = 0, ran = 0;
-  for (const Test& test : Tests()) {
-    if (filter != nullptr && std::strstr(test.name, filter) == nullptr)
-      continue;
-    std::string made = (std::filesystem::temp_directory_path() / "seglog-test-XXXXXX").string();
-    if (::mkdtemp(made.data()) == nullptr)
-      return 1;
-    directory = made;
-    current_name = test.name;
-    current_failed = false;
-    test.run();
-    std::filesystem::remove_all(directory);
-    ran++;
-    if (current_failed)
-      failed++;
-  }
-  std::cout << ran << " tests, " << failed << " failed" << std::endl;
-  return failed == 0 && ran > 0 ? 0 : 1;
-}
-
 } // namespace
 
-std::vector<Test>& Tests() {
-  static std::vector<Test> tests;
-  return tests;
+Workspace::Workspace() {
+  std::string made = (std::filesystem::temp_directory_path() / "seglog-test-XXXXXX").string();
+  CHECK(::mkdtemp(made.data()) != nullptr);
+  directory = made;
+  Helper::Retain();
 }
 
-void Failed(const char* file, int line, const std::string& what) {
-  std::cout << current_name << "\n  " << file << ":" << line << ": " << what << std::endl;
-  current_failed = true;
+Workspace::~Workspace() {
+  Helper::Release();
+  std::filesystem::remove_all(directory);
 }
 
 const std::string& Directory() {
@@ -251,10 +229,3 @@ void CheckLookups(Segment* segment, const std::vector<Stored>& stored) {
 }
 
 } // namespace seglog::test
-
-int main(int argc, char** argv) {
-  seglog::Helper::Retain();
-  const int result = seglog::test::RunAll(argc > 1 ? argv[1] : nullptr);
-  seglog::Helper::Release();
-  return result;
-}

@@ -1,52 +1,34 @@
-// What the tests of the engine share: registered tests with sentences for names, checks that say
-// what was expected, a directory of its own for each test, and batches made to measure.
+// What the tests of the engine share: a directory of its own for each test, batches made to
+// measure, faults on demand, and a scan of the whole log as the oracle of lookups.
 #ifndef SEGLOG_TEST_SUPPORT_H_
 #define SEGLOG_TEST_SUPPORT_H_
 
 #include "../../native/segment.h"
+#include "test.h"
 
 #include <functional>
-#include <iostream>
 #include <string>
 #include <vector>
 
 namespace seglog::test {
 
-struct Test {
-  const char* name;
-  void (*run)();
-};
-std::vector<Test>& Tests();
-struct Registered {
-  Registered(const char* name, void (*run)()) { Tests().push_back({name, run}); }
-};
-void Failed(const char* file, int line, const std::string& what);
+// As TEST, with a directory and the helper thread for as long as the test runs.
+#define SEGMENT_TEST(name)                                                                         \
+  static void Segment_##name();                                                                    \
+  TEST(name) {                                                                                     \
+    const seglog::test::Workspace workspace;                                                       \
+    Segment_##name();                                                                              \
+  }                                                                                                \
+  static void Segment_##name()
 
-template <typename A, typename B>
-void CheckEqual(const A& actual, const B& expected, const char* text, const char* file, int line) {
-  if (actual == static_cast<A>(expected))
-    return;
-  Failed(file, line,
-         std::string(text) + " is " + std::to_string(actual) + ", not " +
-             std::to_string(static_cast<A>(expected)));
-}
-
-#define SEGLOG_JOIN_(a, b) a##b
-#define SEGLOG_JOIN(a, b) SEGLOG_JOIN_(a, b)
-#define TEST(name)                                                                                 \
-  static void SEGLOG_JOIN(Run, __LINE__)();                                                        \
-  static const seglog::test::Registered SEGLOG_JOIN(kRegistered,                                   \
-                                                    __LINE__)(name, SEGLOG_JOIN(Run, __LINE__));   \
-  static void SEGLOG_JOIN(Run, __LINE__)()
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition))                                                                              \
-      seglog::test::Failed(__FILE__, __LINE__, #condition);                                        \
-  } while (false)
-#define CHECK_EQ(actual, expected)                                                                 \
-  seglog::test::CheckEqual(actual, expected, #actual, __FILE__, __LINE__)
 #define CHECK_CODE(status, expected)                                                               \
   CHECK_EQ(static_cast<int32_t>((status).code), static_cast<int32_t>(expected))
+
+class Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+};
 
 // The directory of the running test; empty at its start, removed at its end.
 const std::string& Directory();
