@@ -24,6 +24,8 @@ namespace {
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 // The lock of the address space is held over one call: short ones let other threads fault.
 constexpr uint64_t kPopulateStep = uint64_t{1} << 20;
+// A bound of what is reserved ahead of the end, together with two windows.
+constexpr uint64_t kLeadBytesMax = 2 * Windows::kWindowBytesMax;
 // Below this a window is not worth its mapping.
 constexpr uint64_t kWorthwhileBytes = uint64_t{64} << 10;
 
@@ -156,7 +158,7 @@ void Windows::Take(uint64_t end) {
   slot_->answered.store(false, std::memory_order_relaxed);
   lock.unlock();
   const uint64_t progress = end - asked_at_;
-  lead_ = late_ ? progress + progress / 4 : lead_ / 2;
+  lead_ = late_ ? std::min(progress + progress / 4, kLeadBytesMax) : lead_ / 2;
   if (window == nullptr) {
     // Full or short of memory: it may work later, when there is as much more to write.
     if (status.code == Code::kUnsupported)
