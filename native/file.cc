@@ -47,11 +47,10 @@ void File::SetFaultHook(FaultHook hook) {
   fault_hook.store(hook);
 }
 
-// The errno to fail with, or 0; never for a nameless file, which holds no records. A hook may
-// shorten what a write moves before it fails.
+// The errno to fail with, or 0. A hook may shorten what a write moves before it fails.
 static int Fault(File::Act act, const std::string& path, size_t* length) {
   const auto hook = fault_hook.load(std::memory_order_relaxed);
-  return hook == nullptr || path.empty() ? 0 : hook(act, path, length);
+  return hook == nullptr ? 0 : hook(act, path, length);
 }
 
 Status File::Open(const std::string& path, Mode mode, std::shared_ptr<File>* result) {
@@ -72,18 +71,6 @@ Status File::Open(const std::string& path, Mode mode, std::shared_ptr<File>* res
     return FromErrno();
   result->reset(new File(fd, path));
   return Status::Ok();
-}
-
-Status File::OpenNameless(const std::string& directory, std::shared_ptr<File>* result) {
-#ifdef O_TMPFILE
-  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0)
-    return FromErrno();
-  result->reset(new File(fd, ""));
-  return Status::Ok();
-#else
-  return Status::Of(Code::kUnsupported);
-#endif
 }
 
 File::~File() {

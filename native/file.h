@@ -27,9 +27,6 @@ class File {
 
   // kCreate refuses a file that exists. O_CLOEXEC always.
   static Status Open(const std::string& path, Mode mode, std::shared_ptr<File>* result);
-  // A file of its own in `directory` that has no name and goes with the last reference; its path is
-  // empty. kUnsupported where the file system has none.
-  static Status OpenNameless(const std::string& directory, std::shared_ptr<File>* result);
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;

@@ -1,7 +1,6 @@
 // Windows, and the slot in which the helper hands over the next one. See mapping.h.
 #include "mapping.h"
 
-#include "crossing.h"
 #include "helper.h"
 
 #include <algorithm>
@@ -25,6 +24,8 @@ namespace {
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 // The lock of the address space is held over one call: short ones let other threads fault.
 constexpr uint64_t kPopulateStep = uint64_t{1} << 20;
+// A bound of what is reserved ahead of the end, together with two windows.
+constexpr uint64_t kLeadBytesMax = 2 * Windows::kWindowBytesMax;
 // Below this a window is not worth its mapping.
 constexpr uint64_t kWorthwhileBytes = uint64_t{64} << 10;
 
@@ -36,16 +37,22 @@ uint64_t PageBytes() {
 }
 
 // Brings the pages in, dirty, and into the page tables. A kernel before 5.14 cannot; then each
-// first store to a page faults, and finds its reserved block.
-Status Populate(uint8_t* data, uint64_t length) {
+// first store to a page faults, and finds its reserved block. The load of each page is for virtual
+// machines, where the first access from user space still has the host fill in its own tables: on
+// shadow page tables that is 6 us for each page, which the append would pay.
+Status Populate(const uint8_t* data, uint64_t length) {
+  auto* base = const_cast<uint8_t*>(data);
   for (uint64_t done = 0; done < length; done += kPopulateStep) {
     const uint64_t step = std::min(kPopulateStep, length - done);
     int result;
     do {
-      result = ::madvise(data + done, step, MADV_POPULATE_WRITE);
+      result = ::madvise(base + done, step, MADV_POPULATE_WRITE);
     } while (result != 0 && (errno == EINTR || errno == EAGAIN));
     if (result != 0)
       return errno == EINVAL ? Status::Ok() : Status::FromErrno(errno);
+    for (uint64_t page = done; page < done + step; page += PageBytes()) {
+      (void)*static_cast<const volatile uint8_t*>(data + page);
+    }
   }
   return Status::Ok();
 }
@@ -126,27 +133,32 @@ bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
   return true;
 }
 
-void Windows::Extended(uint64_t end, size_t length) {
+void Windows::Extended(uint64_t end, size_t length, bool small) {
   if (!enabled_)
     return;
-  if (length < Crossing::BelowBytes())
-    copyable_bytes_ += length;
+  all_bytes_ += length;
+  if (small)
+    small_bytes_ += length;
   if (current_ != nullptr && end >= current_->end())
     Retire(std::move(current_));
   if (current_ == nullptr)
     Take(end);
-  if (end >= ask_at_ && copyable_bytes_ >= kMapAfterBytes)
+  if (end >= ask_at_ && small_bytes_ >= kMapAfterBytes && small_bytes_ >= all_bytes_ / 2)
     Ask(end);
 }
 
 void Windows::Take(uint64_t end) {
-  if (!slot_->answered.load(std::memory_order_acquire))
+  if (!slot_->answered.load(std::memory_order_acquire)) {
+    late_ = true;
     return;
+  }
   std::unique_lock<std::mutex> lock(slot_->mutex);
   std::unique_ptr<Window> window = std::move(slot_->window);
   const Status status = slot_->status;
   slot_->answered.store(false, std::memory_order_relaxed);
   lock.unlock();
+  const uint64_t progress = end - asked_at_;
+  lead_ = late_ ? std::min(progress + progress / 4, kLeadBytesMax) : lead_ / 2;
   if (window == nullptr) {
     // Full or short of memory: it may work later, when there is as much more to write.
     if (status.code == Code::kUnsupported)
@@ -164,7 +176,11 @@ void Windows::Take(uint64_t end) {
 }
 
 void Windows::Ask(uint64_t end) {
-  const uint64_t position = current_ != nullptr ? current_->end() : end - end % PageBytes();
+  late_ = current_ == nullptr;
+  uint64_t position = end + lead_;
+  if (current_ != nullptr)
+    position = std::max(position, current_->end());
+  position -= position % PageBytes();
   if (position >= limit_ || limit_ - position < kWorthwhileBytes) {
     ask_at_ = kNever;
     return;
@@ -177,12 +193,12 @@ void Windows::Ask(uint64_t end) {
   const uint64_t ticket = ++slot_->ticket;
   lock.unlock();
   const bool posted = Helper::Post([slot = slot_, file = file_, ticket, position, length] {
-    Crossing::Measure(file->path().substr(0, file->path().rfind('/')));
     slot->Prepare(file.get(), ticket, position, length);
   });
   if (posted) {
+    asked_at_ = end;
     ask_at_ = kNever; // until it is answered
-    copyable_bytes_ = 0;
+    small_bytes_ = all_bytes_ = 0;
     window_bytes_ = std::min(window_bytes_ * 2, kWindowBytesMax);
   } else {
     lock.lock();
@@ -200,7 +216,7 @@ void Windows::Retire(std::unique_ptr<Window> window) {
 }
 
 void Windows::Flushed() {
-  copyable_bytes_ = 0;
+  small_bytes_ = all_bytes_ = 0;
   window_bytes_ = kWindowBytesMin;
 }
 
@@ -229,7 +245,7 @@ void Windows::Drop() {
 void Windows::Resume() {
   std::lock_guard<std::mutex> lock(slot_->mutex);
   slot_->halted = false;
-  ask_at_ = 0;
+  ask_at_ = lead_ = 0;
 }
 
 } // namespace seglog

@@ -2,10 +2,10 @@
 // blocks whose pages are in memory and in the page tables before the first copy, so that a full
 // disk is an error of the reservation and never a signal.
 //
-// Idle logs cost nothing, nor do those of large batches: a window is asked for only after
-// kMapAfterBytes came in batches small enough to be copied, with no flush in between. Windows begin
-// at kWindowBytesMin and double up to kWindowBytesMax. The helper thread prepares
-// the next one ahead; while it is not ready the caller writes, into the same page cache. Two
+// Idle logs cost nothing: windows are asked for only after kMapAfterBytes of small batches came
+// since the last flush, and while small batches are half of the bytes. They begin at
+// kWindowBytesMin and double up to kWindowBytesMax. The helper thread prepares the next one ahead;
+// while it is not ready the caller writes, into the same page cache. Two
 // windows are not neighbours in memory: what crosses their border is written by the caller too.
 //
 // A store to a page that the kernel took back and cannot read again would still be a signal: the
@@ -60,7 +60,8 @@ class Windows {
   // Copies to `position`, where a window that holds all of it is ready. False: write it.
   bool Copy(uint64_t position, const void* bytes, size_t length);
   // The log was extended by `length` to `end`, by whichever way: takes and asks for windows.
-  void Extended(uint64_t end, size_t length);
+  // `small` says that Copy was tried, or would have been.
+  void Extended(uint64_t end, size_t length, bool small);
   // What is dirty was written out: a log that is flushed often is not mapped, because populated
   // pages would go to the disk twice.
   void Flushed();
@@ -84,9 +85,15 @@ class Windows {
   bool enabled_;
   const std::shared_ptr<Slot> slot_; // shared with the helper
   std::unique_ptr<Window> current_;
-  uint64_t copyable_bytes_ = 0; // in small batches, since the last request and the last flush
+  uint64_t small_bytes_ = 0; // appended since the last request or flush
+  uint64_t all_bytes_ = 0;
   uint64_t window_bytes_ = kWindowBytesMin;
-  uint64_t ask_at_ = 0; // no request before the log ends here
+  uint64_t ask_at_ = 0;   // no request before the log ends here
+  uint64_t asked_at_ = 0; // where it ended at the last request
+  // How far ahead of the end a window begins, so that the log is not written there before it is
+  // ready: what was appended while a late one was prepared.
+  uint64_t lead_ = 0;
+  bool late_ = false;
 };
 
 } // namespace seglog

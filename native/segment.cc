@@ -2,7 +2,6 @@
 // segment_open.cc, lookups and reads in segment_read.cc.
 #include "segment.h"
 
-#include "crossing.h"
 #include "scan.h"
 
 #include <algorithm>
@@ -107,7 +106,7 @@ Status Segment::Fits(const BatchRange& range) const {
 }
 
 Status Segment::Put(const uint8_t* bytes, size_t length) {
-  if (length < Crossing::BelowBytes() && windows_.Copy(size_, bytes, length))
+  if (length < kCopyBelowBytes && windows_.Copy(size_, bytes, length))
     return Status::Ok();
   const Status status = file_->Write(size_, bytes, length);
   if (status.ok())
@@ -131,7 +130,7 @@ void Segment::Publish(const uint8_t* bytes, const BatchRange& range) {
     position += header.size();
   }
   size_ += range.length;
-  windows_.Extended(size_, range.length);
+  windows_.Extended(size_, range.length, range.length < kCopyBelowBytes);
   if (indexes_.pending() >= kPendingEntriesMax)
     indexes_.Persist();
 }

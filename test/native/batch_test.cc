@@ -136,7 +136,7 @@ const Case kCases[] = {
 
 } // namespace
 
-TEST("a batch from a client is accepted or refused by its bytes") {
+TEST(A_batch_from_a_client_is_accepted_or_refused_by_its_bytes) {
   for (const Case& one : kCases) {
     // A copy of exactly this size, so that a read beyond it is seen by the sanitizer.
     const Bytes made = one.make();
@@ -153,7 +153,7 @@ TEST("a batch from a client is accepted or refused by its bytes") {
   }
 }
 
-TEST("a batch cut anywhere is corrupt and is not read beyond its end") {
+TEST(A_batch_cut_anywhere_is_corrupt_and_is_not_read_beyond_its_end) {
   const Bytes whole = MakeBatch(kThree);
   for (size_t length = 0; length < whole.size(); length++) {
     const std::unique_ptr<uint8_t[]> exact(new uint8_t[length]);
@@ -164,7 +164,7 @@ TEST("a batch cut anywhere is corrupt and is not read beyond its end") {
   }
 }
 
-TEST("any byte of the records changed under a right CRC is refused or leaves a walkable batch") {
+TEST(Any_byte_of_the_records_changed_under_a_right_CRC_is_refused_or_leaves_a_walkable_batch) {
   const Bytes whole = MakeBatch(kThree);
   for (size_t at = format::kHeaderBytes; at < whole.size(); at++) {
     for (int value = 0; value < 256; value++) {
@@ -179,7 +179,7 @@ TEST("any byte of the records changed under a right CRC is refused or leaves a w
   }
 }
 
-TEST("a stamp leaves every byte from the attributes on as it was, and the CRC right") {
+TEST(A_stamp_leaves_every_byte_from_the_attributes_on_as_it_was_and_the_CRC_right) {
   const Bytes before = MakeBatch(kThree);
   Bytes after = before;
   StampBatch(after.data(), 123456789, 42);

@@ -81,7 +81,7 @@ void Compare(const crc::Path* path, const uint8_t* data, size_t length, uint32_t
 
 } // namespace
 
-TEST("the check vector gives the published sums") {
+TEST(The_check_vector_gives_the_published_sums) {
   const char* vector = "123456789";
   CHECK_EQ(Crc32c(vector, 9, 0), 0xE3069283u);
   CHECK_EQ(Crc32(vector, 9, 0), 0xCBF43926u);
@@ -92,7 +92,7 @@ TEST("the check vector gives the published sums") {
   }
 }
 
-TEST("the vectors of RFC 3720 give their sums") {
+TEST(The_vectors_of_RFC_3720_give_their_sums) {
   uint8_t data[32];
   std::memset(data, 0, 32);
   CHECK_EQ(Crc32c(data, 32, 0), 0x8A9136AAu);
@@ -106,18 +106,18 @@ TEST("the vectors of RFC 3720 give their sums") {
   CHECK_EQ(Crc32c(data, 32, 0), 0x113FDB5Cu);
 }
 
-TEST("nothing leaves the seed as it is") {
+TEST(Nothing_leaves_the_seed_as_it_is) {
   CHECK_EQ(Crc32c(nullptr, 0, 0), 0u);
   CHECK_EQ(Crc32(nullptr, 0, 0x12345678), 0x12345678u);
 }
 
-TEST("the best supported path is chosen and the portable one is always there") {
+TEST(The_best_supported_path_is_chosen_and_the_portable_one_is_always_there) {
   const std::vector<const crc::Path*> paths = Supported();
   CHECK_EQ(std::string(CrcPath()), paths.front()->name);
   CHECK_EQ(std::string(paths.back()->name), "portable");
 }
 
-TEST("every path is right for every length and alignment without reading outside") {
+TEST(Every_path_is_right_for_every_length_and_alignment_without_reading_outside) {
   Fenced memory(2);
   Fill(memory.begin(), static_cast<size_t>(memory.end() - memory.begin()), 1);
   const std::vector<const crc::Path*> paths = Supported();
@@ -135,7 +135,7 @@ TEST("every path is right for every length and alignment without reading outside
   }
 }
 
-TEST("every path stops at the end of the message") {
+TEST(Every_path_stops_at_the_end_of_the_message) {
   Fenced memory(2);
   Fill(memory.begin(), static_cast<size_t>(memory.end() - memory.begin()), 2);
   for (size_t length = 0; length <= 1200; length++) {
@@ -147,7 +147,7 @@ TEST("every path stops at the end of the message") {
   }
 }
 
-TEST("chunks give the sum of the whole") {
+TEST(Chunks_give_the_sum_of_the_whole) {
   std::vector<uint8_t> data(1500);
   Fill(data.data(), data.size(), 3);
   const uint32_t whole32c = Crc32c(data.data(), data.size(), 0);
@@ -159,7 +159,7 @@ TEST("chunks give the sum of the whole") {
   }
 }
 
-TEST("long messages of odd lengths agree on every path") {
+TEST(Long_messages_of_odd_lengths_agree_on_every_path) {
   std::vector<uint8_t> data(300001);
   Fill(data.data(), data.size(), 4);
   for (const size_t length : {8191u, 8193u, 65536u, 99999u, 300000u}) {
@@ -171,7 +171,7 @@ TEST("long messages of odd lengths agree on every path") {
   }
 }
 
-TEST("constants of the folding follow from the polynomial") {
+TEST(Constants_of_the_folding_follow_from_the_polynomial) {
   for (const uint32_t polynomial : {crc::kCastagnoli, crc::kIeee}) {
     // x^a * x^b = x^(a+b), and x^32 is what is left of the polynomial.
     CHECK_EQ(crc::PowerOfX(polynomial, 32), polynomial);

@@ -1,13 +1,10 @@
 // Runs the native tests: all of them, or those whose name holds the first argument. Prints one line
 // per test, failures on stderr. Exit code 0 when all passed, 1 when one failed, 2 when none ran.
-#include "../../native/helper.h"
 #include "test.h"
 
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <unistd.h>
 #include <vector>
 
 namespace seglog::test {
@@ -24,11 +21,6 @@ static std::vector<Test>& Tests() {
 }
 
 static std::atomic<int> failures{0};
-static std::string directory;
-
-const std::string& Directory() {
-  return directory;
-}
 
 bool Register(const char* name, void (*body)()) {
   Tests().push_back({name, body});
@@ -47,13 +39,8 @@ static int RunAll(const char* part) {
   for (const Test& test : Tests()) {
     if (std::strstr(test.name, part) == nullptr)
       continue;
-    std::string made = (std::filesystem::temp_directory_path() / "seglog-test-XXXXXX").string();
-    if (::mkdtemp(made.data()) == nullptr)
-      return 1;
-    directory = made;
     const int before = failures;
     test.body();
-    std::filesystem::remove_all(directory);
     const bool passed = failures == before;
     std::printf("%s %s\n", passed ? "ok  " : "FAIL", test.name);
     std::fflush(stdout);
@@ -70,8 +57,5 @@ static int RunAll(const char* part) {
 } // namespace seglog::test
 
 int main(int count, char** arguments) {
-  seglog::Helper::Retain();
-  const int result = seglog::test::RunAll(count > 1 ? arguments[1] : "");
-  seglog::Helper::Release();
-  return result;
+  return seglog::test::RunAll(count > 1 ? arguments[1] : "");
 }

@@ -40,7 +40,8 @@ void AppendUntilMapped(Segment* segment) {
 
 } // namespace
 
-TEST("a log that is written through mappings is byte for byte the one that is written by calls") {
+SEGMENT_TEST(
+    A_log_that_is_written_through_mappings_is_byte_for_byte_the_one_that_is_written_by_calls) {
   auto written = CreateSegment(0);
   auto mapped = CreateSegment(1, Mapped());
   uint64_t reserved = 0;
@@ -66,7 +67,7 @@ TEST("a log that is written through mappings is byte for byte the one that is wr
   }
 }
 
-TEST("what was copied into a mapping is seen by reads and lookups at once") {
+SEGMENT_TEST(What_was_copied_into_a_mapping_is_seen_by_reads_and_lookups_at_once) {
   auto segment = CreateSegment(0, Mapped());
   AppendUntilMapped(segment.get());
   BatchRange range, found;
@@ -77,7 +78,7 @@ TEST("what was copied into a mapping is seen by reads and lookups at once") {
   CheckLookups(segment.get(), ScanAll(PathOf() + ".log"));
 }
 
-TEST("a mapped segment that is dropped like by a kill recovers to what was appended") {
+SEGMENT_TEST(A_mapped_segment_that_is_dropped_like_by_a_kill_recovers_to_what_was_appended) {
   uint64_t size, next;
   {
     auto segment = CreateSegment(0, Mapped());
@@ -96,7 +97,7 @@ TEST("a mapped segment that is dropped like by a kill recovers to what was appen
   CHECK_EQ(SizeOf(PathOf() + ".log"), size);
 }
 
-TEST("where no space can be reserved, appends are writes until there is none at all") {
+SEGMENT_TEST(Where_no_space_can_be_reserved_appends_are_writes_until_there_is_none_at_all) {
   std::atomic<bool> full{false};
   const Faults faults([&](File::Act act, const std::string&, size_t* length) {
     if (act == File::Act::kReserve)
@@ -118,7 +119,7 @@ TEST("where no space can be reserved, appends are writes until there is none at 
   CHECK_EQ(SizeOf(PathOf() + ".log"), InfoOf(segment.get()).size);
 }
 
-TEST("a truncation takes the mapping down, and appends are mapped again afterwards") {
+SEGMENT_TEST(A_truncation_takes_the_mapping_down_and_appends_are_mapped_again_afterwards) {
   auto segment = CreateSegment(0, Mapped());
   AppendUntilMapped(segment.get());
   CHECK(segment->Truncate(3).ok());
@@ -127,7 +128,7 @@ TEST("a truncation takes the mapping down, and appends are mapped again afterwar
   CheckLookups(segment.get(), ScanAll(PathOf() + ".log"));
 }
 
-TEST("nothing is reserved above the size of a segment") {
+SEGMENT_TEST(Nothing_is_reserved_above_the_size_of_a_segment) {
   SegmentOptions options = Mapped();
   options.segment_bytes = 300000;
   auto segment = CreateSegment(0, options);
@@ -140,7 +141,8 @@ TEST("nothing is reserved above the size of a segment") {
   CHECK_CODE(status, Code::kSegmentFull);
 }
 
-TEST("appends, flushes, truncations and lookups of different threads do not disturb each other") {
+SEGMENT_TEST(
+    Appends_flushes_truncations_and_lookups_of_different_threads_do_not_disturb_each_other) {
   SegmentOptions options = Mapped();
   options.index_interval_bytes = 100;
   auto segment = CreateSegment(0, options);

@@ -52,7 +52,7 @@ void CheckTorn(uint64_t valid_bytes, bool damaged) {
 
 } // namespace
 
-TEST("a log cut at any byte of its last batch loses that batch alone, and the tail is cut") {
+SEGMENT_TEST(A_log_cut_at_any_byte_of_its_last_batch_loses_that_batch_alone_and_the_tail_is_cut) {
   std::vector<Stored> stored;
   const Bytes whole = TenBatches(&stored);
   const Stored& last = stored.back();
@@ -64,7 +64,7 @@ TEST("a log cut at any byte of its last batch loses that batch alone, and the ta
   }
 }
 
-TEST("a log with zeros from any byte of its last batch on loses that batch alone") {
+SEGMENT_TEST(A_log_with_zeros_from_any_byte_of_its_last_batch_on_loses_that_batch_alone) {
   std::vector<Stored> stored;
   const Bytes whole = TenBatches(&stored);
   const Stored& last = stored.back();
@@ -81,7 +81,7 @@ TEST("a log with zeros from any byte of its last batch on loses that batch alone
   }
 }
 
-TEST("a reserved tail of zeros is no damage, with and without recovery") {
+SEGMENT_TEST(A_reserved_tail_of_zeros_is_no_damage_with_and_without_recovery) {
   for (const bool recover : {true, false}) {
     std::vector<Stored> stored;
     Remove(PathOf() + ".log");
@@ -102,7 +102,7 @@ TEST("a reserved tail of zeros is no damage, with and without recovery") {
   }
 }
 
-TEST("a batch whose CRC is 0 is a batch like any other, and so is its successor") {
+SEGMENT_TEST(A_batch_whose_CRC_is_0_is_a_batch_like_any_other_and_so_is_its_successor) {
   // The sum is linear: the value that makes it 0 is found bit by bit in a field that is free.
   BatchSpec spec;
   Bytes batch = MakeBatchOf(spec, MakeRecord(0, 40));
@@ -141,7 +141,7 @@ TEST("a batch whose CRC is 0 is a batch like any other, and so is its successor"
   CHECK_EQ(report.scan.next_offset, 2);
 }
 
-TEST("recovery checks a batch that is larger than its buffer, and finds its damage") {
+SEGMENT_TEST(Recovery_checks_a_batch_that_is_larger_than_its_buffer_and_finds_its_damage) {
   auto segment = CreateSegment();
   CHECK(AppendClient(segment.get(), {1, 3 << 20, 5, 0, -1, 0, -1}).ok());
   CHECK(AppendClient(segment.get(), {}).ok());
@@ -159,7 +159,7 @@ TEST("recovery checks a batch that is larger than its buffer, and finds its dama
   CHECK_EQ(SizeOf(PathOf() + ".log"), bytes.size());
 }
 
-TEST("without recovery damage is reported and kept, and the segment takes no appends") {
+SEGMENT_TEST(Without_recovery_damage_is_reported_and_kept_and_the_segment_takes_no_appends) {
   std::vector<Stored> stored;
   Bytes bytes = TenBatches(&stored);
   bytes[stored[8].position + format::kMagic] = 77;
@@ -181,7 +181,7 @@ TEST("without recovery damage is reported and kept, and the segment takes no app
   CHECK_EQ(ScanAll(PathOf() + ".log").size(), 9u);
 }
 
-TEST("messages of an older format are kept by a recovery") {
+SEGMENT_TEST(Messages_of_an_older_format_are_kept_by_a_recovery) {
   Bytes message(format::kOverheadBytes + 14 + 20, 0);
   StoreBig<int32_t>(message.data() + format::kBatchLength, 34);
   message[format::kOldMagic] = 1;
@@ -198,7 +198,7 @@ TEST("messages of an older format are kept by a recovery") {
   CHECK_CODE(AppendClient(segment.get(), {}), Code::kFenced);
 }
 
-TEST("a damaged index never fails an open, and every lookup is what a scan says") {
+SEGMENT_TEST(A_damaged_index_never_fails_an_open_and_every_lookup_is_what_a_scan_says) {
   SegmentOptions options = SmallInterval();
   auto segment = CreateSegment(0, options);
   for (int i = 0; i < 120; i++) {
@@ -255,7 +255,7 @@ TEST("a damaged index never fails an open, and every lookup is what a scan says"
   }
 }
 
-TEST("a wrong entry in the middle of an index is noticed by the lookup that meets it") {
+SEGMENT_TEST(A_wrong_entry_in_the_middle_of_an_index_is_noticed_by_the_lookup_that_meets_it) {
   auto segment = CreateSegment(0, SmallInterval());
   for (int i = 0; i < 100; i++)
     CHECK(AppendClient(segment.get(), {}).ok());
@@ -271,7 +271,7 @@ TEST("a wrong entry in the middle of an index is noticed by the lookup that meet
   CheckLookups(segment.get(), ScanAll(PathOf() + ".log"));
 }
 
-TEST("an empty segment opens, with recovery and without, and with no index at all") {
+SEGMENT_TEST(An_empty_segment_opens_with_recovery_and_without_and_with_no_index_at_all) {
   for (const bool recover : {true, false}) {
     {
       auto segment = CreateSegment(33);
@@ -288,7 +288,7 @@ TEST("an empty segment opens, with recovery and without, and with no index at al
   }
 }
 
-TEST("a segment that is not there, or no descriptor for it, is an error with a code") {
+SEGMENT_TEST(A_segment_that_is_not_there_or_no_descriptor_for_it_is_an_error_with_a_code) {
   std::shared_ptr<Segment> segment;
   SegmentReport report;
   CHECK_CODE(Segment::Open(PathOf(), 0, Options(), &segment, &report), Code::kNotFound);
@@ -304,7 +304,7 @@ TEST("a segment that is not there, or no descriptor for it, is an error with a c
   CHECK(Segment::Open(PathOf(), 0, Options(), &segment, &report).ok());
 }
 
-TEST("any bytes at all open without a crash") {
+SEGMENT_TEST(Any_bytes_at_all_open_without_a_crash) {
   std::mt19937 random(7);
   std::vector<Stored> stored;
   const Bytes whole = TenBatches(&stored);

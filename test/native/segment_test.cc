@@ -34,7 +34,8 @@ std::shared_ptr<Segment> Uneven(int batches, const SegmentOptions& options) {
 
 } // namespace
 
-TEST("an append stamps offset and epoch and publishes size, next offset and timestamp together") {
+SEGMENT_TEST(
+    An_append_stamps_offset_and_epoch_and_publishes_size_next_offset_and_timestamp_together) {
   auto segment = CreateSegment(50);
   BatchRange range;
   CHECK(AppendClient(segment.get(), {3, 10, 1234, 0, -1, 0, -1}, &range).ok());
@@ -52,7 +53,7 @@ TEST("an append stamps offset and epoch and publishes size, next offset and time
   CHECK_EQ(stored[0].base_offset, 50);
 }
 
-TEST("creating a segment that is there fails with EXISTS and leaves it alone") {
+SEGMENT_TEST(Creating_a_segment_that_is_there_fails_with_EXISTS_and_leaves_it_alone) {
   auto segment = CreateSegment();
   CHECK(AppendClient(segment.get(), {}).ok());
   const uint64_t size = SizeOf(PathOf() + ".log");
@@ -61,12 +62,13 @@ TEST("creating a segment that is there fails with EXISTS and leaves it alone") {
   CHECK_EQ(SizeOf(PathOf() + ".log"), size);
 }
 
-TEST("every lookup equals a full scan, with gaps, unordered timestamps and small index intervals") {
+SEGMENT_TEST(
+    Every_lookup_equals_a_full_scan_with_gaps_unordered_timestamps_and_small_index_intervals) {
   auto segment = Uneven(200, SmallInterval());
   CheckLookups(segment.get(), ScanAll(PathOf(100) + ".log"));
 }
 
-TEST("a lookup gives whole first batch above the byte limit, and stops at the offset limit") {
+SEGMENT_TEST(A_lookup_gives_whole_first_batch_above_the_byte_limit_and_stops_at_the_offset_limit) {
   auto segment = CreateSegment();
   for (int i = 0; i < 4; i++)
     CHECK(AppendClient(segment.get(), {5, 10, 1000, 0, -1, 0, -1}).ok());
@@ -87,7 +89,8 @@ TEST("a lookup gives whole first batch above the byte limit, and stops at the of
   CHECK_EQ(found.length, 0u);
 }
 
-TEST("a lookup at the end finds nothing, one beyond the end or below the base is out of range") {
+SEGMENT_TEST(
+    A_lookup_at_the_end_finds_nothing_one_beyond_the_end_or_below_the_base_is_out_of_range) {
   auto segment = CreateSegment(10);
   CHECK(AppendClient(segment.get(), {}).ok());
   BatchRange found;
@@ -97,7 +100,7 @@ TEST("a lookup at the end finds nothing, one beyond the end or below the base is
   CHECK_CODE(segment->Locate(9, 100, kNoLimit, &found), Code::kOffsetOutOfRange);
 }
 
-TEST("a flipped byte in a header is corrupt for what it hits, and nothing is cut") {
+SEGMENT_TEST(A_flipped_byte_in_a_header_is_corrupt_for_what_it_hits_and_nothing_is_cut) {
   auto segment = CreateSegment(0);
   for (int i = 0; i < 10; i++)
     CHECK(AppendClient(segment.get(), {}).ok());
@@ -112,7 +115,7 @@ TEST("a flipped byte in a header is corrupt for what it hits, and nothing is cut
   CHECK_EQ(InfoOf(segment.get()).next_offset, 10);
 }
 
-TEST("a batch that passes the size limit is refused as full, but an empty segment takes it") {
+SEGMENT_TEST(A_batch_that_passes_the_size_limit_is_refused_as_full_but_an_empty_segment_takes_it) {
   SegmentOptions options = Options();
   options.segment_bytes = 500;
   auto segment = CreateSegment(0, options);
@@ -129,8 +132,7 @@ TEST("a batch that passes the size limit is refused as full, but an empty segmen
   CHECK_EQ(InfoOf(segment.get()).size, before.size);
 }
 
-TEST(
-    "a segment ends where offsets would pass 31 bits from its base, and takes the last that fits") {
+SEGMENT_TEST(A_segment_takes_no_offset_above_31_bits_from_its_base_and_the_last_that_fits) {
   auto segment = CreateSegment(0);
   BatchSpec spec;
   spec.base_offset = 0;
@@ -147,7 +149,7 @@ TEST(
   CHECK_CODE(AppendLeader(empty.get(), MakeBatch(spec)), Code::kSegmentFull);
 }
 
-TEST("offsets end at 2^53 - 1") {
+SEGMENT_TEST(Offsets_end_at_2_53_1) {
   auto segment = CreateSegment(format::kOffsetMax);
   CHECK_CODE(AppendClient(segment.get(), {2, 1, 1, 0, -1, 0, -1}), Code::kOffsetTooLarge);
   CHECK(AppendClient(segment.get(), {}).ok());
@@ -157,7 +159,7 @@ TEST("offsets end at 2^53 - 1") {
   CHECK_CODE(AppendLeader(segment.get(), MakeBatch(spec)), Code::kOffsetTooLarge);
 }
 
-TEST("batches of a leader keep offsets and epochs, and none goes back") {
+SEGMENT_TEST(Batches_of_a_leader_keep_offsets_and_epochs_and_none_goes_back) {
   auto segment = CreateSegment(0);
   BatchSpec spec;
   spec.leader_epoch = 3;
@@ -182,7 +184,7 @@ TEST("batches of a leader keep offsets and epochs, and none goes back") {
   CHECK(ReadAll(PathOf() + ".log") == both);
 }
 
-TEST("after a full disk nothing is lost, and appends go on once there is space") {
+SEGMENT_TEST(After_a_full_disk_nothing_is_lost_and_appends_go_on_once_there_is_space) {
   auto segment = CreateSegment(0);
   CHECK(AppendClient(segment.get(), {}).ok());
   const SegmentInfo before = InfoOf(segment.get());
@@ -210,7 +212,8 @@ TEST("after a full disk nothing is lost, and appends go on once there is space")
   CHECK_EQ(ScanAll(PathOf() + ".log").size(), 2u);
 }
 
-TEST("after a short write with an error every append is fenced until the segment is reopened") {
+SEGMENT_TEST(
+    After_a_short_write_with_an_error_every_append_is_fenced_until_the_segment_is_reopened) {
   auto segment = CreateSegment(0);
   CHECK(AppendClient(segment.get(), {}).ok());
   {
@@ -239,7 +242,7 @@ TEST("after a short write with an error every append is fenced until the segment
   CHECK_EQ(ScanAll(PathOf() + ".log").size(), 2u);
 }
 
-TEST("after a failed sync every append is fenced") {
+SEGMENT_TEST(After_a_failed_sync_every_append_is_fenced) {
   auto segment = CreateSegment(0);
   CHECK(AppendClient(segment.get(), {}).ok());
   {
@@ -251,7 +254,7 @@ TEST("after a failed sync every append is fenced") {
   CHECK_CODE(AppendClient(segment.get(), {}), Code::kFenced);
 }
 
-TEST("an index that cannot be written fails no append and is made anew by the next open") {
+SEGMENT_TEST(An_index_that_cannot_be_written_fails_no_append_and_is_made_anew_by_the_next_open) {
   auto segment = CreateSegment(0, SmallInterval());
   {
     const Faults full([](File::Act act, const std::string& path, size_t*) {
@@ -270,7 +273,7 @@ TEST("an index that cannot be written fails no append and is made anew by the ne
   CHECK(Exists(PathOf() + ".index"));
 }
 
-TEST("a seal ends appends, trims the file to its valid size, and leaves it readable") {
+SEGMENT_TEST(A_seal_ends_appends_trims_the_file_to_its_valid_size_and_leaves_it_readable) {
   auto segment = CreateSegment(0);
   CHECK(AppendClient(segment.get(), {}).ok());
   const uint64_t size = InfoOf(segment.get()).size;
@@ -285,7 +288,7 @@ TEST("a seal ends appends, trims the file to its valid size, and leaves it reada
   CHECK_EQ(found.length, size);
 }
 
-TEST("a read is bounded by the published size, whatever the length of the file") {
+SEGMENT_TEST(A_read_is_bounded_by_the_published_size_whatever_the_length_of_the_file) {
   auto segment = CreateSegment(0);
   CHECK(AppendClient(segment.get(), {}).ok());
   const uint64_t size = InfoOf(segment.get()).size;
@@ -298,7 +301,8 @@ TEST("a read is bounded by the published size, whatever the length of the file")
   CHECK_EQ(read, 0u);
 }
 
-TEST("a truncation at any offset leaves log, indexes and largest timestamp at or below the cut") {
+SEGMENT_TEST(
+    A_truncation_at_any_offset_leaves_log_indexes_and_largest_timestamp_at_or_below_the_cut) {
   const auto whole = [] {
     auto segment = Uneven(60, SmallInterval());
     return ScanAll(PathOf(100) + ".log");
@@ -335,7 +339,7 @@ TEST("a truncation at any offset leaves log, indexes and largest timestamp at or
   }
 }
 
-TEST("after a truncation to the base the segment is empty and takes appends") {
+SEGMENT_TEST(After_a_truncation_to_the_base_the_segment_is_empty_and_takes_appends) {
   auto segment = CreateSegment(5);
   CHECK(AppendClient(segment.get(), {3, 1, 1, 0, -1, 0, -1}).ok());
   CHECK(segment->Truncate(5).ok());

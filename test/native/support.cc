@@ -1,8 +1,11 @@
-// Fixtures of the native tests: see support.h.
+// Fixtures of the native tests. See support.h.
 #include "support.h"
 
 #include "../../native/crc32.h"
+#include "../../native/helper.h"
 
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -12,6 +15,7 @@ namespace seglog::test {
 
 namespace {
 
+std::string directory;
 Faults::Hook fault_hook;
 
 int CallHook(File::Act act, const std::string& path, size_t* length) {
@@ -19,6 +23,22 @@ int CallHook(File::Act act, const std::string& path, size_t* length) {
 }
 
 } // namespace
+
+Workspace::Workspace() {
+  std::string made = (std::filesystem::temp_directory_path() / "seglog-test-XXXXXX").string();
+  CHECK(::mkdtemp(made.data()) != nullptr);
+  directory = made;
+  Helper::Retain();
+}
+
+Workspace::~Workspace() {
+  Helper::Release();
+  std::filesystem::remove_all(directory);
+}
+
+const std::string& Directory() {
+  return directory;
+}
 
 void PutVarint(Bytes* bytes, int64_t value) {
   auto rest = static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);

@@ -1,5 +1,5 @@
-// What the tests of the engine share beyond the harness: batches made to measure, faults, segments
-// in the directory of the test, and a scan of the whole log as oracle.
+// What the tests of the engine share: a directory of its own for each test, batches made to
+// measure, faults on demand, and a scan of the whole log as the oracle of lookups.
 #ifndef SEGLOG_TEST_SUPPORT_H_
 #define SEGLOG_TEST_SUPPORT_H_
 
@@ -12,8 +12,26 @@
 
 namespace seglog::test {
 
+// As TEST, with a directory and the helper thread for as long as the test runs.
+#define SEGMENT_TEST(name)                                                                         \
+  static void Segment_##name();                                                                    \
+  TEST(name) {                                                                                     \
+    const seglog::test::Workspace workspace;                                                       \
+    Segment_##name();                                                                              \
+  }                                                                                                \
+  static void Segment_##name()
+
 #define CHECK_CODE(status, expected)                                                               \
   CHECK_EQ(static_cast<int32_t>((status).code), static_cast<int32_t>(expected))
+
+class Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+};
+
+// The directory of the running test; empty at its start, removed at its end.
+const std::string& Directory();
 
 using Bytes = std::vector<uint8_t>;
 

@@ -1,8 +1,7 @@
 // The harness of the native tests: TEST registers a function, CHECK notes a failure and goes on,
-// and main.cc runs every test whose name holds the argument of the program, each in a directory of
-// its own, with the helper thread of the engine there to be used.
+// and main.cc runs every test whose name holds the argument of the program.
 //
-//   TEST("a short write is taken up again") { CHECK_EQ(written, 10u); }
+//   TEST(A_short_write_is_taken_up_again) { CHECK_EQ(written, 10u); }
 //
 // Thread: tests run one after another on the main thread; CHECK may be called from any thread.
 // A failure is a line on stderr and exit code 1. Sanitizers end the process by themselves.
@@ -17,15 +16,12 @@ namespace seglog::test {
 // Runs at static initialisation; the order of tests is that of files and lines as linked.
 bool Register(const char* name, void (*body)());
 
-// The directory of the running test; empty at its start, removed at its end.
-const std::string& Directory();
-
 // Notes a failure of the test that runs now.
 void Fail(const char* file, int line, const std::string& what);
 
 template <typename A, typename B>
 void CheckEqual(const A& actual, const B& expected, const char* text, const char* file, int line) {
-  if (actual == static_cast<A>(expected))
+  if (actual == expected)
     return;
   std::ostringstream message;
   message << text << ": got " << actual << ", expected " << expected;
@@ -34,13 +30,10 @@ void CheckEqual(const A& actual, const B& expected, const char* text, const char
 
 } // namespace seglog::test
 
-#define SEGLOG_JOIN_(a, b) a##b
-#define SEGLOG_JOIN(a, b) SEGLOG_JOIN_(a, b)
 #define TEST(name)                                                                                 \
-  static void SEGLOG_JOIN(Run, __LINE__)();                                                        \
-  static const bool SEGLOG_JOIN(registered, __LINE__) =                                            \
-      seglog::test::Register(name, SEGLOG_JOIN(Run, __LINE__));                                    \
-  static void SEGLOG_JOIN(Run, __LINE__)()
+  static void Test_##name();                                                                       \
+  static const bool registered_##name = seglog::test::Register(#name, Test_##name);                \
+  static void Test_##name()
 
 #define CHECK(condition)                                                                           \
   do {                                                                                             \

@@ -65,7 +65,7 @@ void AddText(Outgoing* outgoing, const std::string& text) {
 
 } // namespace
 
-TEST("bytes and slices leave in order") {
+TEST(Bytes_and_slices_leave_in_order) {
   Pair pair;
   Outgoing outgoing;
   const std::string header = "header,", trailer = ",trailer";
@@ -78,14 +78,14 @@ TEST("bytes and slices leave in order") {
   CHECK_EQ(pair.ReadAll(), "header,header,3456,trailer");
 }
 
-TEST("parts without bytes are left out") {
+TEST(Parts_without_bytes_are_left_out) {
   Outgoing outgoing;
   outgoing.AddBytes(nullptr, 0);
   outgoing.AddSlice(FileOf(""), 0, 0);
   CHECK(outgoing.empty());
 }
 
-TEST("more pieces than one call takes leave all") {
+TEST(More_pieces_than_one_call_takes_leave_all) {
   Pair pair;
   Outgoing outgoing;
   const std::string text = "ab";
@@ -99,7 +99,7 @@ TEST("more pieces than one call takes leave all") {
   CHECK_EQ(pair.ReadAll(), expected);
 }
 
-TEST("a budget cuts inside bytes and inside a slice") {
+TEST(A_budget_cuts_inside_bytes_and_inside_a_slice) {
   Pair pair;
   Outgoing outgoing;
   const std::string text = "abcdef";
@@ -117,7 +117,7 @@ TEST("a budget cuts inside bytes and inside a slice") {
   CHECK_EQ(all, "abcdefabcdef0123456789");
 }
 
-TEST("a full socket goes on where it stopped") {
+TEST(A_full_socket_goes_on_where_it_stopped) {
   Pair pair;
   Outgoing outgoing;
   std::string content(3 << 20, 'x');
@@ -135,7 +135,7 @@ TEST("a full socket goes on where it stopped") {
   CHECK(all == content + content.substr(1));
 }
 
-TEST("a file that ends before its slice is short") {
+TEST(A_file_that_ends_before_its_slice_is_short) {
   Pair pair;
   Outgoing outgoing;
   outgoing.AddSlice(FileOf("0123456789"), 5, 6);
@@ -143,7 +143,7 @@ TEST("a file that ends before its slice is short") {
   CHECK_EQ(pair.ReadAll(), "56789");
 }
 
-TEST("a reader that is gone is a broken pipe for bytes and for slices") {
+TEST(A_reader_that_is_gone_is_a_broken_pipe_for_bytes_and_for_slices) {
   Pair pair;
   pair.CloseReader();
   Outgoing bytes, slice;
@@ -154,7 +154,7 @@ TEST("a reader that is gone is a broken pipe for bytes and for slices") {
   CHECK(slice.Send(pair.sender, kNoLimit).code == Code::kBrokenPipe);
 }
 
-TEST("a sent or cleared slice lets go of its file") {
+TEST(A_sent_or_cleared_slice_lets_go_of_its_file) {
   Pair pair;
   Outgoing outgoing;
   const std::shared_ptr<File> file = FileOf("0123456789");

@@ -1,7 +1,4 @@
-/**
- * The native segment through the addon: what crosses the boundary, and how it fails. The engine's
- * own rules are tested in C++.
- */
+/** Segments through the addon: what crosses the boundary, and how it fails. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -240,7 +237,7 @@ test('a sealed segment refuses appends at once and can still be read', async () 
   await native.segmentClose(handle, false)
 })
 
-test('workers terminated in mid-append leave nothing, and their logs are prefixes', async () => {
+test('workers that are terminated in mid-append leave logs that are prefixes', async () => {
   const source = `
     import { parentPort, workerData } from 'node:worker_threads'
     const { native } = await import(workerData.module)
@@ -269,15 +266,15 @@ test('workers terminated in mid-append leave nothing, and their logs are prefixe
   await Promise.all(rounds)
 })
 
-test('a process that does not close exits by itself, and its log holds all of it', async () => {
+test('a process that never closes exits by itself and its log holds every append', async () => {
   const path = freshPath()
   const module = fileURLToPath(new URL('../../src/native.js', import.meta.url))
   const options = { ...OPTIONS, mapped: true }
-  const hex = makeBatch({ valueBytes: 1000 }).toString('hex')
+  const batch = makeBatch({ valueBytes: 1000 }).toString('base64')
   const script = `
     import(${JSON.stringify(module)}).then(({ native }) => {
       const handle = native.segmentCreate(${JSON.stringify(path)}, 0, ${JSON.stringify(options)})
-      const batch = Buffer.from('${hex}', 'hex')
+      const batch = Buffer.from('${batch}', 'base64')
       for (let i = 0; i < 3000; i++) {
         const copy = Buffer.from(batch)
         if (native.segmentAppend(handle, copy, 0, copy.length, 0, 1) !== 0) process.exit(3)
