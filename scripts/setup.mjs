@@ -72,7 +72,8 @@ export function buildAddon() {
   for (const tool of [process.env.CXX ?? 'g++', 'make', 'python3']) {
     if (!found(tool)) {
       fail(
-        `${tool} is needed to compile the native addon and was not found. On Debian: apt-get install g++ make python3`,
+        `${tool} is needed to compile the native addon and was not found. ` +
+          'On Debian: apt-get install g++ make python3',
       )
     }
   }

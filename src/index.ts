@@ -13,6 +13,6 @@ export {
   StoredRecord,
 } from './open-log.js'
 export type { CompressionName } from './records/compression.js'
-export type { RecordHeader, RecordHeaderInput, RecordInput } from './records/record.js'
+export type { RecordHeaderInput, RecordInput } from './records/record.js'
 export type { LogReport } from './storage/log-options.js'
 export type { Slice } from './storage/slice.js'

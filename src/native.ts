@@ -254,7 +254,8 @@ function load(): NativeAddon {
   } catch (cause) {
     throw new SeglogError(
       'ADDON_UNAVAILABLE',
-      `the native addon for ${process.platform}-${process.arch} is missing or does not load; run "npm rebuild seglog" with g++, make and python3 installed`,
+      `the native addon for ${process.platform}-${process.arch} is missing or does not load; ` +
+        'run "npm rebuild seglog" with g++, make and python3 installed',
       { cause },
     )
   }

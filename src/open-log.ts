@@ -16,7 +16,7 @@ import { iterateBatches } from './records/batch.js'
 import type { CompressionName } from './records/compression.js'
 import { BatchEncoder } from './records/encoder.js'
 import { iterateRecords } from './records/reader.js'
-import type { LogRecord, RecordHeader, RecordInput } from './records/record.js'
+import type { LogRecord, RecordInput } from './records/record.js'
 import { type DirectoryLock, lockExclusively, lockShared } from './storage/directory-lock.js'
 import { Log } from './storage/log.js'
 import { defaultLogOptions, type LogReport } from './storage/log-options.js'
@@ -61,9 +61,9 @@ export class StoredRecord {
     readonly offset: bigint,
     /** ms since 1970, or -1 where there is none. */
     readonly timestamp: number,
-    readonly key: Uint8Array | null,
-    readonly value: Uint8Array | null,
-    readonly headers: readonly RecordHeader[],
+    readonly key: Buffer | null,
+    readonly value: Buffer | null,
+    readonly headers: readonly { key: string; value: Buffer | null }[],
   ) {}
 
   toJSON() {
@@ -277,5 +277,11 @@ export class OpenLog {
 }
 
 function stored({ offset, timestamp, key, value, headers }: LogRecord): StoredRecord {
-  return new StoredRecord(BigInt(offset), timestamp, key, value, headers)
+  const named = headers.map((header) => ({ key: header.key, value: buffer(header.value) }))
+  return new StoredRecord(BigInt(offset), timestamp, buffer(key), buffer(value), named)
+}
+
+/** The same bytes with the methods that Node's users know. */
+function buffer(bytes: Uint8Array | null): Buffer | null {
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

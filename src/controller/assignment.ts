@@ -1,7 +1,7 @@
 /**
- * Which brokers hold the replicas of each partition: pure. Leaders go round the brokers from `start`, and the
- * further replicas follow at a shift that grows with each round, so that the load of a broker that fails spreads
- * over all others. (The rule of Kafka's AdminUtils without racks.)
+ * Which brokers hold the replicas of each partition: pure. Leaders go round the brokers from
+ * `start`, and the further replicas follow at a shift that grows with each round, so that the load
+ * of a broker that fails spreads over all others. (The rule of Kafka's AdminUtils without racks.)
  */
 export function assignReplicas(
   brokerIds: readonly number[],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { collidingTopic, topicNameFault } from '../../src/controller/topic-names.js'
 
-test('names of letters, digits, dots, dashes and underscores up to 249 characters are legal', () => {
+test('letters, digits, dots, dashes and underscores, up to 249 of them, are a legal name', () => {
   for (const name of ['a', 'A.b-c_9', '...', 'x'.repeat(249)]) {
     assert.equal(topicNameFault(name), undefined, name)
   }

@@ -240,7 +240,7 @@ test('a sealed segment refuses appends at once and can still be read', async () 
   await native.segmentClose(handle, false)
 })
 
-test('workers that are terminated in mid-append leave nothing, and their logs are prefixes', async () => {
+test('workers terminated in mid-append leave nothing, and their logs are prefixes', async () => {
   const source = `
     import { parentPort, workerData } from 'node:worker_threads'
     const { native } = await import(workerData.module)
@@ -269,14 +269,15 @@ test('workers that are terminated in mid-append leave nothing, and their logs ar
   await Promise.all(rounds)
 })
 
-test('a process that does not close exits by itself, and its log holds all that was appended', async () => {
+test('a process that does not close exits by itself, and its log holds all of it', async () => {
   const path = freshPath()
   const module = fileURLToPath(new URL('../../src/native.js', import.meta.url))
   const options = { ...OPTIONS, mapped: true }
+  const hex = makeBatch({ valueBytes: 1000 }).toString('hex')
   const script = `
     import(${JSON.stringify(module)}).then(({ native }) => {
       const handle = native.segmentCreate(${JSON.stringify(path)}, 0, ${JSON.stringify(options)})
-      const batch = Buffer.from(${JSON.stringify(makeBatch({ valueBytes: 1000 }).toString('hex'))}, 'hex')
+      const batch = Buffer.from('${hex}', 'hex')
       for (let i = 0; i < 3000; i++) {
         const copy = Buffer.from(batch)
         if (native.segmentAppend(handle, copy, 0, copy.length, 0, 1) !== 0) process.exit(3)
