@@ -125,11 +125,16 @@ export class Listener {
     const ms = Math.max(1, Math.min(SWEEP_MS_MAX, maxIdleMs / SWEEPS_PER_IDLE))
     this.#sweep = this.#env.after(ms, () => {
       const before = this.#env.monotonic() - maxIdleMs
-      for (const connection of this.#connections) {
-        if (!connection.busy && connection.activeAtMs <= before) connection.close()
-      }
+      // Where the process was held up, requests have come that are not read yet; they come first.
+      this.#env.soon(() => this.#closeIdle(before))
       this.#scheduleSweep()
     })
+  }
+
+  #closeIdle(beforeMs: number): void {
+    for (const connection of this.#connections) {
+      if (!connection.busy && connection.activeAtMs <= beforeMs) connection.close()
+    }
   }
 
   /** Takes no new connection from now on. */

@@ -121,3 +121,13 @@ test('connections above the limits are refused until one goes', async (t) => {
     await (await Wire.connect(t, port)).call(metadata, 9, { topics: [] })
   }
 })
+
+test('a request that came while the process was held up saves its connection', async (t) => {
+  const { port } = await listen(t, [quick], { maxIdleMs: 100 })
+  const wire = await Wire.connect(t, port)
+  await wire.call(metadata, 9, { topics: [] })
+  const answer = wire.call(metadata, 9, { topics: [] })
+  // Nothing is read meanwhile, and the timer is overdue when it is.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+  await answer
+})
