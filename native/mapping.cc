@@ -82,6 +82,10 @@ Status Window::Prepare(File* file, uint64_t position, uint64_t length,
   return populated;
 }
 
+uint64_t Window::MappedBytes() {
+  return mapped_bytes.load();
+}
+
 Window::~Window() {
   ::munmap(data_, length_);
   mapped_bytes.fetch_sub(length_);
@@ -98,14 +102,15 @@ struct Windows::Slot {
   bool halted = false;
   uint64_t ticket = 0; // of the last request; an older one does nothing any more
 
-  void Prepare(File* file, uint64_t own_ticket, uint64_t position, uint64_t length) {
+  void Prepare(File* file, uint64_t own_ticket, uint64_t position, uint64_t length, bool map) {
     std::unique_lock<std::mutex> lock(mutex);
     if (halted || ticket != own_ticket)
       return;
     running = true;
     lock.unlock();
     std::unique_ptr<Window> prepared;
-    const Status result = Window::Prepare(file, position, length, &prepared);
+    const Status result =
+        map ? Window::Prepare(file, position, length, &prepared) : file->Reserve(position + length);
     lock.lock();
     running = asked = false;
     if (!halted) {
@@ -137,14 +142,20 @@ void Windows::Extended(uint64_t end, size_t length, bool small) {
   if (!enabled_)
     return;
   all_bytes_ += length;
+  since_ask_ += length;
   if (small)
     small_bytes_ += length;
   if (current_ != nullptr && end >= current_->end())
     Retire(std::move(current_));
   if (current_ == nullptr)
     Take(end);
-  if (end >= ask_at_ && small_bytes_ >= kMapAfterBytes && small_bytes_ >= all_bytes_ / 2)
-    Ask(end);
+  if (end < ask_at_)
+    return;
+  if (small_bytes_ >= kMapAfterBytes && small_bytes_ >= all_bytes_ / 2) {
+    AskForWindow(end);
+  } else if (since_ask_ >= kReserveAfterBytes) {
+    Ask(end, end, kWindowBytesMax, false);
+  }
 }
 
 void Windows::Take(uint64_t end) {
@@ -157,6 +168,10 @@ void Windows::Take(uint64_t end) {
   const Status status = slot_->status;
   slot_->answered.store(false, std::memory_order_relaxed);
   lock.unlock();
+  if (window == nullptr && status.ok()) {
+    ask_at_ = asked_at_ + (asked_end_ - asked_at_) / 2; // reserved only
+    return;
+  }
   const uint64_t progress = end - asked_at_;
   lead_ = late_ ? std::min(progress + progress / 4, kLeadBytesMax) : lead_ / 2;
   if (window == nullptr) {
@@ -175,36 +190,41 @@ void Windows::Take(uint64_t end) {
   }
 }
 
-void Windows::Ask(uint64_t end) {
-  late_ = current_ == nullptr;
+void Windows::AskForWindow(uint64_t end) {
   uint64_t position = end + lead_;
   if (current_ != nullptr)
     position = std::max(position, current_->end());
-  position -= position % PageBytes();
+  if (Ask(end, position - position % PageBytes(), window_bytes_, true))
+    window_bytes_ = std::min(window_bytes_ * 2, kWindowBytesMax);
+}
+
+bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
   if (position >= limit_ || limit_ - position < kWorthwhileBytes) {
     ask_at_ = kNever;
-    return;
+    return false;
   }
-  const uint64_t length = std::min(window_bytes_, limit_ - position);
+  length = std::min(length, limit_ - position);
   std::unique_lock<std::mutex> lock(slot_->mutex);
   if (slot_->halted || slot_->asked)
-    return;
+    return false;
   slot_->asked = true;
   const uint64_t ticket = ++slot_->ticket;
   lock.unlock();
-  const bool posted = Helper::Post([slot = slot_, file = file_, ticket, position, length] {
-    slot->Prepare(file.get(), ticket, position, length);
+  const bool posted = Helper::Post([slot = slot_, file = file_, ticket, position, length, map] {
+    slot->Prepare(file.get(), ticket, position, length, map);
   });
   if (posted) {
+    late_ = current_ == nullptr;
     asked_at_ = end;
+    asked_end_ = position + length;
     ask_at_ = kNever; // until it is answered
-    small_bytes_ = all_bytes_ = 0;
-    window_bytes_ = std::min(window_bytes_ * 2, kWindowBytesMax);
+    small_bytes_ = all_bytes_ = since_ask_ = 0;
   } else {
     lock.lock();
     slot_->asked = false;
     ask_at_ = end + kWindowBytesMin;
   }
+  return posted;
 }
 
 void Windows::Retire(std::unique_ptr<Window> window) {

@@ -128,6 +128,32 @@ SEGMENT_TEST(A_truncation_takes_the_mapping_down_and_appends_are_mapped_again_af
   CheckLookups(segment.get(), ScanAll(PathOf() + ".log"));
 }
 
+SEGMENT_TEST(Space_is_reserved_and_nothing_mapped_for_batches_above_the_crossing_size) {
+  auto segment = CreateSegment(0, Mapped());
+  uint64_t file_bytes = 0;
+  for (int i = 0; i < 100; i++) {
+    CHECK(AppendClient(segment.get(), {1, 40000, 1, 0, -1, 0, -1}).ok());
+    HelperIdle();
+    file_bytes = InfoOf(segment.get()).file_bytes;
+  }
+  CHECK(file_bytes > InfoOf(segment.get()).size + (uint64_t{8} << 20));
+  CHECK_EQ(Window::MappedBytes(), 0u);
+  segment->EndAppends();
+  CHECK(segment->Seal(false).ok());
+  CHECK_EQ(SizeOf(PathOf() + ".log"), InfoOf(segment.get()).size);
+}
+
+SEGMENT_TEST(A_log_that_is_flushed_often_is_not_mapped) {
+  auto segment = CreateSegment(0, Mapped());
+  for (int i = 0; i < 200; i++) {
+    CHECK(AppendClient(segment.get(), {1, 3000, 1, 0, -1, 0, -1}).ok());
+    if (i % 10 == 9)
+      CHECK(segment->Flush().ok());
+    HelperIdle();
+    CHECK_EQ(Window::MappedBytes(), 0u);
+  }
+}
+
 SEGMENT_TEST(Nothing_is_reserved_above_the_size_of_a_segment) {
   SegmentOptions options = Mapped();
   options.segment_bytes = 300000;

@@ -1,4 +1,4 @@
-/** Compiles the engine without its bindings, with the C++ tests, under sanitizers, and runs them. */
+/** Compiles the engine, without bindings, and its C++ tests under sanitizers, and runs them. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
