@@ -8,6 +8,7 @@ import type { ConfigEntry } from '../config.js'
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import type { RequestContext } from './context.js'
+import { distinct } from './distinct.js'
 import { handler } from './handler.js'
 
 type Request = RequestOf<typeof api>
@@ -23,7 +24,10 @@ export const CONFIG_SOURCE = { topic: 1, broker: 4, default: 5 } as const
 const TYPE = { boolean: 1, string: 2, int: 3, long: 5, double: 6, list: 7 } as const
 
 export const describeConfigs = handler(api, [0, 4], (request, context) => {
-  const results = request.resources.map((resource) => describe(resource, request, context))
+  const resources = distinct(request.resources, (resource) => {
+    return `${resource.resourceType} ${resource.resourceName}`
+  })
+  const results = resources.map((resource) => describe(resource, request, context))
   return { throttleTimeMs: 0, results }
 })
 

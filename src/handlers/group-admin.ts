@@ -3,6 +3,7 @@ import { deleteGroups as deleteApi } from '../apis/delete-groups.js'
 import { describeGroups as describeApi } from '../apis/describe-groups.js'
 import { listGroups as listApi } from '../apis/list-groups.js'
 import { KafkaError, kafkaErrorName } from '../errors.js'
+import { distinct } from './distinct.js'
 import { handler } from './handler.js'
 import { GROUP_OPERATIONS, OPERATIONS_NOT_ASKED } from './operations.js'
 
@@ -14,7 +15,7 @@ export const describeGroups = handler(describeApi, [0, 6], (request, { groups, v
   const authorizedOperations = request.includeAuthorizedOperations
     ? GROUP_OPERATIONS
     : OPERATIONS_NOT_ASKED
-  const described = request.groups.map((groupId) => {
+  const described = distinct(request.groups, (groupId) => groupId).map((groupId) => {
     const group = groups.describeGroup(groupId)
     // Before version 6 a group that is not there is one in state Dead.
     const unknown = group.errorCode === KafkaError.GROUP_ID_NOT_FOUND
@@ -27,7 +28,7 @@ export const describeGroups = handler(describeApi, [0, 6], (request, { groups, v
 
 export const deleteGroups = handler(deleteApi, [0, 2], async (request, { groups }) => {
   const results = await Promise.all(
-    request.groupsNames.map(async (groupId) => ({
+    distinct(request.groupsNames, (groupId) => groupId).map(async (groupId) => ({
       groupId,
       errorCode: await groups.deleteGroup(groupId),
     })),

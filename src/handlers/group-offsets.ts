@@ -5,6 +5,7 @@
 import { offsetCommit as commitApi } from '../apis/offset-commit.js'
 import { offsetFetch as fetchApi } from '../apis/offset-fetch.js'
 import { KafkaError } from '../errors.js'
+import { distinct } from './distinct.js'
 import { handler } from './handler.js'
 
 export const offsetCommit = handler(commitApi, [0, 9], async (request, context) => {
@@ -49,7 +50,7 @@ function forVersion(errorCode: number, version: number): number {
 export const offsetFetch = handler(fetchApi, [0, 9], async (request, { groups, version }) => {
   if (version >= 8) {
     const answers = await Promise.all(
-      request.groups.map(async ({ groupId, topics }) => ({
+      distinct(request.groups, ({ groupId }) => groupId).map(async ({ groupId, topics }) => ({
         groupId,
         ...(await groups.fetchOffsets({ groupId, topics })),
       })),

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeCluster } from '../../src/apis/describe-cluster.js'
 import { describeConfigs } from '../../src/apis/describe-configs.js'
+import { describeGroups } from '../../src/apis/describe-groups.js'
 import { findCoordinator } from '../../src/apis/find-coordinator.js'
 import { initProducerId } from '../../src/apis/init-producer-id.js'
 import { createTopic, startBroker } from '../support/broker.js'
@@ -148,4 +149,15 @@ test('synonyms come where they are asked for', async (t) => {
   const asked = await configs(wire, 4, '0', ['num.partitions'], { includeSynonyms: true })
   const not = await configs(wire, 4, '0', ['num.partitions'])
   assert.deepEqual([asked.configs[0]?.synonyms.length, not.configs[0]?.synonyms.length], [1, 0])
+})
+
+test('what a request names ten thousand times is described once', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't')
+  const resource = { resourceType: 2, resourceName: 't', configurationKeys: null }
+  const resources = Array.from({ length: 10_000 }, () => resource)
+  const configs = await wire.call(describeConfigs, 4, { resources })
+  assert.equal(configs.results.length, 1)
+  const groups = Array.from({ length: 10_000 }, () => 'g')
+  assert.equal((await wire.call(describeGroups, 6, { groups })).groups.length, 1)
 })
