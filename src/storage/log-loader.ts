@@ -64,6 +64,7 @@ export async function openSegments(
       const cut = i === bases.length - 1 ? found.fileBytes - found.validBytes : 0
       report.cutBytes += cut
       if (found.damage !== Status.OK) report.damage ??= damageText(base, found, cut)
+      else report.damage ??= gapText(found.nextOffset, bases[i + 1])
       report.rebuiltIndexes += found.indexRebuilt ? 1 : 0
       const { handle, nextOffset, validBytes } = found
       const damaged = found.damage !== Status.OK && cut === 0
@@ -128,4 +129,11 @@ async function openSegment(
 function damageText(base: number, { damage, validBytes }: SegmentReport, cutBytes: number): string {
   const found = statusError(damage, `${segmentName(base)}.log at byte ${validBytes}`, 0).message
   return cutBytes > 0 ? `${found}; cut ${cutBytes} bytes from there` : `${found}; left as it is`
+}
+
+/** Nobody appends across a gap: where there is one, compaction made it, or a file is gone. */
+function gapText(nextOffset: number, nextBase: number | undefined): string | undefined {
+  if (nextBase === undefined || nextOffset >= nextBase) return undefined
+  const before = `before ${segmentName(nextBase)}.log`
+  return `offsets ${nextOffset} to ${nextBase - 1} are missing ${before}, unless it was compacted`
 }

@@ -249,3 +249,16 @@ test('the epoch and offset stamped on a batch survive recovery', async (t) => {
   const view = new DataView(bytes.buffer)
   assert.deepEqual([view.getBigInt64(0), view.getInt32(12)], [1n, 7])
 })
+
+test('a segment that is gone from the middle is told, with its offsets', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory)
+  while (log.segmentCount < 4) append(log, 'x'.repeat(100))
+  await log.close()
+  const names = readdirSync(directory).filter((name) => name.endsWith('.log'))
+  const [, gone, next] = names.sort()
+  rmSync(join(directory, gone!))
+  const again = await open(t, directory)
+  const range = `offsets ${Number.parseInt(gone!, 10)} to ${Number.parseInt(next!, 10) - 1}`
+  assert.match(again.report.damage ?? '', new RegExp(`^${range} are missing before ${next}`))
+})
