@@ -4,7 +4,7 @@
  * full; a `.tmp` file left over is overwritten by the next write. The file's owner lets no two
  * writes of one path overlap.
  */
-import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SeglogError } from './errors.js'
 
@@ -71,6 +71,15 @@ async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise
 
 function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
+/** Makes a directory and its parents where missing. Errors: NO_SPACE, TOO_MANY_FILES, IO. */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true })
+  } catch (error) {
+    throw ioError(path, error)
+  }
 }
 
 function ioError(path: string, cause: unknown): SeglogError {

@@ -218,7 +218,7 @@ async function closeParts(parts: Parts): Promise<void> {
   // Whoever is parked gets an answer now, and whoever asks again is not heard any more.
   const drained = Promise.all(listeners.map((listener) => listener.close(DRAIN_MS)))
   context.deadlines.expireAll()
-  await drained
+  await Promise.all([drained, context.topics.close()])
   context.deadlines.close()
   // One that fails does not keep the others from letting go of what they hold.
   const results = await Promise.allSettled([coordination.close(), logs.close()])

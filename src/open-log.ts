@@ -6,8 +6,8 @@
  * share one sync. Records that are read are copies or views of copies; nobody sees mapped memory.
  */
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { makeDirectory } from './atomic-file.js'
 import { type Env, systemEnv, type Timer } from './env.js'
 import { SeglogError } from './errors.js'
 import { native, Result, statusError } from './native.js'
@@ -81,7 +81,7 @@ const CHUNK_BYTES = 1024 * 1024
 export async function openLog(directory: string, options: OpenLogOptions = {}): Promise<OpenLog> {
   const path = resolve(directory)
   const chosen = logOptions(options)
-  await mkdir(path, { recursive: true })
+  await makeDirectory(path)
   const locks = takeLocks(path)
   try {
     const log = await Log.open(path, chosen, (options.env ?? systemEnv).now())
@@ -208,6 +208,7 @@ export class OpenLog {
     const { from = this.startOffset, to = this.endOffset, maxBytes = Infinity } = options
     let next = offsetNumber(from, 'from')
     const end = Math.min(offsetNumber(to, 'to'), this.#log.endOffset)
+    if (!(maxBytes >= 0)) throw new SeglogError('BAD_ARGUMENT', `maxBytes is ${maxBytes}`)
     let leftBytes = maxBytes
     while (leftBytes > 0) {
       const slice = this.#log.slice(next, Math.min(CHUNK_BYTES, leftBytes), end)

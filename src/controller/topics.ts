@@ -50,6 +50,7 @@ export class Topics {
   readonly #brokerId: number
   readonly #config: BrokerConfig
   #queue: Promise<unknown> = Promise.resolve()
+  #closed = false
 
   constructor(coordination: Coordination, replicas: Replicas, env: Env, config: BrokerConfig) {
     this.#coordination = coordination
@@ -64,12 +65,14 @@ export class Topics {
    * begun. For the start of a broker.
    */
   async load(
-    found: Map<string, { topicId: string | undefined; partitions: number }>,
+    found: Map<string, { topicId: string | undefined; partitions: number; logs: number }>,
   ): Promise<void> {
     const names = new Set([...(await this.#coordination.children(topicsPath)), ...found.keys()])
     for (const name of names) {
       const znode = await this.#coordination.get(topicZNode.path(name))
       const onDisk = found.get(name)
+      // A folder such as backup-20261231 looks like one of many partitions, and is none.
+      if (!znode && onDisk && !isTopic(onDisk)) continue
       const assignment = znode
         ? topicZNode.decode(znode.data, name)
         : {
@@ -92,9 +95,22 @@ export class Topics {
    * INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, KAFKA_STORAGE_ERROR.
    */
   create(wish: TopicWish, validateOnly = false): Promise<CreatedTopic> {
-    const creation = this.#queue.then(() => this.#create(wish, validateOnly))
+    const creation = this.#queue.then(() => {
+      this.#checkOpen()
+      return this.#create(wish, validateOnly)
+    })
     this.#queue = creation.catch(() => {})
     return creation
+  }
+
+  /** Refuses what waits, and resolves when the change under way is done. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#queue
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new ProtocolError(KafkaError.NOT_CONTROLLER, 'The broker stops.')
   }
 
   async #create(wish: TopicWish, validateOnly: boolean) {
@@ -129,7 +145,10 @@ export class Topics {
    * in between leaves neither folders that a start would adopt nor a topic without its records.
    */
   delete(name: string): Promise<void> {
-    const deletion = this.#queue.then(() => this.#delete(name))
+    const deletion = this.#queue.then(() => {
+      this.#checkOpen()
+      return this.#delete(name)
+    })
     this.#queue = deletion.catch(() => {})
     return deletion
   }
@@ -241,4 +260,10 @@ function storageFault(name: string, error: unknown): unknown {
   if (error instanceof AssertionError) return error
   const text = `Topic '${name}': ${error instanceof Error ? error.message : error}`
   return new ProtocolError(KafkaError.KAFKA_STORAGE_ERROR, text)
+}
+
+/** Kafka writes an id into each folder; without one, all partitions must be there. */
+function isTopic(found: { topicId: string | undefined; partitions: number; logs: number }) {
+  const { topicId, partitions, logs } = found
+  return partitions <= MAX_PARTITIONS && (topicId !== undefined || logs === partitions)
 }

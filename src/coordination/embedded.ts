@@ -27,11 +27,13 @@ export class EmbeddedCoordination implements Coordination {
   readonly kind = 'embedded'
   readonly #path: string
   #znodes: Map<string, Stored>
+  #written: string
   #changes: Promise<unknown> = Promise.resolve()
 
   private constructor(path: string, znodes: Map<string, Stored>) {
     this.#path = path
     this.#znodes = znodes
+    this.#written = formatTree(znodes)
   }
 
   /** Reads the file, or begins an empty tree where there is none. Rejects with CORRUPT or IO. */
@@ -86,7 +88,10 @@ export class EmbeddedCoordination implements Coordination {
     const change = this.#changes.then(async () => {
       const changed = new Map(this.#znodes)
       act(changed)
-      await writeAtomically(this.#path, formatTree(changed))
+      const text = formatTree(changed)
+      // What ends with the session is not on disk, so a full disk does not keep it from changing.
+      if (text !== this.#written) await writeAtomically(this.#path, text)
+      this.#written = text
       this.#znodes = changed
     })
     this.#changes = change.catch(() => {})

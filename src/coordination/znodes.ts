@@ -30,6 +30,9 @@ export const topicZNode = {
 
   decode(data: Buffer, topic: string): TopicAssignment {
     const value = parse<{ partitions: Record<string, number[]>; topic_id?: string }>(data, topic)
+    if (typeof value?.partitions !== 'object' || value.partitions === null) {
+      throw new SeglogError('CORRUPT', `${topicZNode.path(topic)} has no partitions`)
+    }
     const indexes = Object.keys(value.partitions).map(Number)
     const partitions = Array.from(indexes, (_, i) => value.partitions[String(i)])
     if (!partitions.every(Array.isArray)) {

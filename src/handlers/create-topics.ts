@@ -17,7 +17,9 @@ type TopicResponse = ResponseInput<typeof api>['topics'][number]
 export const createTopics = handler(api, [0, 7], async (request, context) => {
   const byName = new Map<string, TopicRequest[]>()
   for (const topic of request.topics) {
-    byName.set(topic.name, [...(byName.get(topic.name) ?? []), topic])
+    const wishes = byName.get(topic.name)
+    if (wishes) wishes.push(topic)
+    else byName.set(topic.name, [topic])
   }
   const topics: TopicResponse[] = []
   for (const [name, wishes] of byName) {

@@ -17,12 +17,14 @@ interface Target {
 
 export const deleteTopics = handler(api, [0, 6], async (request, context) => {
   const responses: TopicResponse[] = []
-  const targets = targetsOf(request, context)
-  for (const target of targets) {
-    const same = (other: Target) => nameOf(other, context) === nameOf(target, context)
-    const first = targets.find(same)
-    if (first !== target) continue
-    const twice = targets.filter(same).length > 1
+  const byName = new Map<string, { target: Target; twice: boolean }>()
+  for (const target of targetsOf(request, context)) {
+    const name = nameOf(target, context)
+    const first = byName.get(name)
+    if (first) first.twice = true
+    else byName.set(name, { target, twice: false })
+  }
+  for (const { target, twice } of byName.values()) {
     responses.push(await remove(target, twice, request.timeoutMs, context))
   }
   return { throttleTimeMs: 0, responses }

@@ -3,7 +3,7 @@
  * transactional id is refused with an error that the producer does not retry.
  */
 import { initProducerId as api } from '../apis/init-producer-id.js'
-import { KafkaError } from '../errors.js'
+import { KafkaError, SeglogError } from '../errors.js'
 import { handler } from './handler.js'
 
 export const initProducerId = handler(api, [0, 5], async (request, { producerIds }) => {
@@ -22,6 +22,12 @@ export const initProducerId = handler(api, [0, 5], async (request, { producerIds
   if (request.producerId === -1 ? request.producerEpoch !== -1 : request.producerEpoch === -1) {
     return refused(KafkaError.INVALID_REQUEST)
   }
-  const producerId = await producerIds.next()
-  return { throttleTimeMs: 0, errorCode: KafkaError.NONE, producerId, producerEpoch: 0 }
+  try {
+    const producerId = await producerIds.next()
+    return { throttleTimeMs: 0, errorCode: KafkaError.NONE, producerId, producerEpoch: 0 }
+  } catch (error) {
+    // A full disk, where no block of ids can be taken.
+    if (!(error instanceof SeglogError)) throw error
+    return refused(KafkaError.KAFKA_STORAGE_ERROR)
+  }
 })

@@ -171,6 +171,7 @@ export class BatchEncoder {
    */
   encode(records: readonly RecordInput[], options: BatchOptions = {}): number {
     const count = records.length
+    if (!Array.isArray(records)) badArgument('records are an array')
     if (count === 0) badArgument('a batch holds at least one record')
     if (this.bytes.length > RETAINED_BYTES_MAX) this.#allocate(INITIAL_BYTES)
     const timestamp = options.timestamp ?? NONE
@@ -181,6 +182,7 @@ export class BatchEncoder {
     let position: number = HEADER_BYTES
     for (let index = 0; index < count; index++) {
       const record = records[index] as RecordInput
+      if (typeof record !== 'object' || record === null) badArgument('a record is an object')
       position = this.#record(record, index, record.timestamp ?? timestamp, position)
     }
     const name = options.compression

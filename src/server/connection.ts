@@ -7,7 +7,7 @@
  * peer sends that is no request closes the connection and touches nobody else.
  */
 import type { Socket } from 'node:net'
-import { SeglogError } from '../errors.js'
+import { ProtocolError, SeglogError } from '../errors.js'
 import { FrameReader } from '../protocol/frame.js'
 import type { Part } from '../protocol/parts.js'
 import { sendParts } from '../storage/slice.js'
@@ -142,7 +142,7 @@ export class Connection implements Client {
 
   #refuse(error: unknown): void {
     if (!this.#closed) {
-      const expected = error instanceof SeglogError
+      const expected = error instanceof SeglogError || error instanceof ProtocolError
       const text = expected ? error.message : error instanceof Error ? error.stack : String(error)
       this.#complain(`closing the connection of ${this.address}: ${text}`)
     }

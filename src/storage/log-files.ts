@@ -11,6 +11,7 @@ export interface TopicPartition {
 
 const SEGMENT = /^(\d{20})\.log$/
 const PARTITION = /^(.+)-(\d{1,10})$/
+const FILE_NAME_MAX = 255
 const DELETED = /-\d{1,10}\.[0-9a-f]{32}-delete$/
 /** Folders that Kafka sets aside; they belong to no partition that is served. */
 const SET_ASIDE = /-(delete|future|stray)$/
@@ -32,9 +33,13 @@ export function partitionDirectory({ topic, partition }: TopicPartition): string
   return `${topic}-${partition}`
 }
 
-/** Where a partition that is being deleted waits for it: `<topic>-<partition>.<unique>-delete`. */
-export function deletedDirectory(partition: TopicPartition, unique: string): string {
-  return `${partitionDirectory(partition)}.${unique}-delete`
+/**
+ * Where a partition that is being deleted waits for it: `<topic>-<partition>.<unique>-delete`. The
+ * topic is cut where the whole would be longer than a file name may be, as Kafka does it.
+ */
+export function deletedDirectory({ topic, partition }: TopicPartition, unique: string): string {
+  const suffix = `-${partition}.${unique}-delete`
+  return topic.slice(0, FILE_NAME_MAX - suffix.length) + suffix
 }
 
 export function isDeletedDirectory(name: string): boolean {

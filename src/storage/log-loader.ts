@@ -67,7 +67,8 @@ export async function openSegments(
       else report.damage ??= gapText(found.nextOffset, bases[i + 1])
       report.rebuiltIndexes += found.indexRebuilt ? 1 : 0
       const { handle, nextOffset, validBytes } = found
-      const damaged = found.damage !== Status.OK && cut === 0
+      const torn = isTorn(found, bases[i + 1])
+      const damaged = (found.damage !== Status.OK && cut === 0) || torn
       segments.push({ handle, baseOffset: base, nextOffset, sizeBytes: validBytes, damaged })
     }
   } catch (error) {
@@ -119,7 +120,9 @@ async function openSegment(
     return native.segmentOpen(path, base, { ...options, recover: !clean })
   }
   const found = await native.segmentOpen(path, base, { ...options, readOnly: true })
-  if (found.validBytes === found.fileBytes || found.damage !== Status.OK) return found
+  // Only what a roll left behind is trimmed: a whole segment and a reserved tail.
+  const whole = found.damage === Status.OK && found.nextOffset === nextBase
+  if (found.validBytes === found.fileBytes || !whole) return found
   await native.segmentClose(found.handle, false)
   const trimmed = await native.segmentOpen(path, base, { ...options, recover: true })
   await native.segmentSeal(trimmed.handle)
@@ -129,6 +132,11 @@ async function openSegment(
 function damageText(base: number, { damage, validBytes }: SegmentReport, cutBytes: number): string {
   const found = statusError(damage, `${segmentName(base)}.log at byte ${validBytes}`, 0).message
   return cutBytes > 0 ? `${found}; cut ${cutBytes} bytes from there` : `${found}; left as it is`
+}
+
+/** Whether an older segment lost its end: there are bytes behind its last batch, and a gap. */
+function isTorn({ validBytes, fileBytes, nextOffset }: SegmentReport, nextBase?: number): boolean {
+  return nextBase !== undefined && nextOffset < nextBase && validBytes < fileBytes
 }
 
 /** Nobody appends across a gap: where there is one, compaction made it, or a file is gone. */

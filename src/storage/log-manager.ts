@@ -7,8 +7,9 @@
  * a bounded number of logs at a time.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { makeDirectory } from '../atomic-file.js'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { checked, native } from '../native.js'
@@ -97,13 +98,14 @@ export class LogManager {
    * Every topic that has a log here: its id where a file tells, and one above its highest
    * partition.
    */
-  topics(): Map<string, { topicId: string | undefined; partitions: number }> {
-    const topics = new Map<string, { topicId: string | undefined; partitions: number }>()
+  topics(): Map<string, { topicId: string | undefined; partitions: number; logs: number }> {
+    const topics: ReturnType<LogManager['topics']> = new Map()
     for (const { topic, partition, topicId } of this.#openLogs()) {
       const known = topics.get(topic)
       topics.set(topic, {
         topicId: known?.topicId ?? topicId,
         partitions: Math.max(known?.partitions ?? 0, partition + 1),
+        logs: (known?.logs ?? 0) + 1,
       })
     }
     return topics
@@ -254,7 +256,7 @@ async function closeDirectory(directory: LogDirectory): Promise<void> {
 
 async function lockDirectory(path: string): Promise<LogDirectory> {
   const absolute = resolve(path)
-  await mkdir(absolute, { recursive: true })
+  await makeDirectory(absolute)
   const lock = checked(native.lockAcquire(join(absolute, '.lock')), absolute)
   try {
     const clean = (await readCleanShutdown(absolute)) !== undefined

@@ -265,6 +265,9 @@ export class Log {
       // Behind damage a segment ends early, and what should follow is an error there, no gap.
       if (nextOffset <= offset && !damaged) continue
       const from = Math.max(offset, baseOffset)
+      if (damaged && from >= nextOffset) {
+        throw new SeglogError('CORRUPT', `offset ${from} of ${this.directory} is damaged`)
+      }
       checked(native.segmentLocate(handle, from, maxBytes, limitOffset), this.directory)
       const length = native.results[Result.LENGTH]!
       if (length > 0) return new Slice(handle, native.results[Result.POSITION]!, length)

@@ -93,7 +93,8 @@ test('a topic found on disk alone is adopted with the id that it has', async (t)
   for (const name of readdirSync(directory)) {
     if (name !== TREE) cpSync(join(directory, name), join(bare, name), { recursive: true })
   }
-  mkdirSync(join(bare, 'without-id-4'))
+  for (let i = 0; i < 5; i++) mkdirSync(join(bare, `without-id-${i}`))
+  mkdirSync(join(bare, 'backup-20261231'))
   const { replicas } = await start(t, bare)
   assert.deepEqual(names(replicas), ['t', 'without-id'])
   assert.equal(replicas.topic('t')?.topicId, topicId)

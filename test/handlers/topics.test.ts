@@ -7,6 +7,7 @@ import { createTopics } from '../../src/apis/create-topics.js'
 import { deleteTopics } from '../../src/apis/delete-topics.js'
 import { offsetCommit } from '../../src/apis/offset-commit.js'
 import { offsetFetch } from '../../src/apis/offset-fetch.js'
+import { ZERO_UUID } from '../../src/protocol/types.js'
 import {
   batchOf,
   createTopic,
@@ -210,4 +211,18 @@ test('a topic made anew has another id, no records and no committed offsets', as
   const topics = [{ name: 't', partitionIndexes: [0] }]
   const committed = await wire.call(offsetFetch, 2, { groupId: 'g', topics })
   assert.equal(committed.topics[0]?.partitions[0]?.committedOffset, -1)
+})
+
+test('fifty thousand copies of one name are one answer, quickly', async (t) => {
+  const { wire } = await startBroker(t)
+  const topic = { name: 'a', numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }
+  const topics = Array.from({ length: 50_000 }, () => topic)
+  const made = await wire.call(createTopics, 7, { topics, timeoutMs: 1000 })
+  assert.deepEqual([made.topics.length, made.topics[0]?.errorCode], [1, 42])
+  const names = Array.from({ length: 50_000 }, (_, i) => ({
+    name: `t${i % 25_000}`,
+    topicId: ZERO_UUID,
+  }))
+  const gone = await wire.call(deleteTopics, 6, { topics: names, timeoutMs: 1000 })
+  assert.equal(gone.responses.length, 25_000)
 })

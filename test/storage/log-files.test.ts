@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  deletedDirectory,
+  isDeletedDirectory,
   parsePartitionDirectory,
   partitionDirectory,
   segmentBaseOffset,
@@ -32,5 +34,15 @@ test('a folder is named by topic and partition, and read back, dashes and all', 
 test('folders that are set aside or foreign are no partitions', () => {
   for (const name of ['a', 'a-', '-1', 'a-01', 'a-2147483648', 'a-0.0123-delete', 'a-0-future']) {
     assert.equal(parsePartitionDirectory(name), undefined, name)
+  }
+})
+
+test('a partition being deleted has a name that is no longer than a file may have', () => {
+  const unique = 'a'.repeat(32)
+  for (const length of [1, 213, 214, 249]) {
+    const name = deletedDirectory({ topic: 't'.repeat(length), partition: 12 }, unique)
+    assert.ok(name.length <= 255)
+    assert.ok(isDeletedDirectory(name))
+    assert.equal(parsePartitionDirectory(name), undefined)
   }
 })

@@ -262,3 +262,17 @@ test('a segment that is gone from the middle is told, with its offsets', async (
   const range = `offsets ${Number.parseInt(gone!, 10)} to ${Number.parseInt(next!, 10) - 1}`
   assert.match(again.report.damage ?? '', new RegExp(`^${range} are missing before ${next}`))
 })
+
+test('an older segment whose end became zeros is not cut, and the hole is CORRUPT', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory)
+  while (log.segmentCount < 3) append(log, 'x'.repeat(100))
+  await log.close()
+  const path = join(directory, `${FIRST}.log`)
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0, bytes.length - 300))
+  const again = await open(t, directory)
+  assert.deepEqual(readFileSync(path), bytes)
+  assert.match(again.report.damage ?? '', /are missing before/)
+  assert.throws(() => values(again), code('CORRUPT'))
+})

@@ -88,7 +88,7 @@ test('logs come back with their records, topic ids and number of partitions', as
   await manager.openOrCreate({ topic: 't', partition: 2 }, ID)
   await manager.close()
   const again = (await open(t, [directory])).manager
-  assert.deepEqual([...again.topics()], [['t', { topicId: ID, partitions: 3 }]])
+  assert.deepEqual([...again.topics()], [['t', { topicId: ID, partitions: 3, logs: 2 }]])
   assert.deepEqual(values(await again.openOrCreate(t0, ID)), ['a', 'b'])
   await again.close()
 })
@@ -105,7 +105,7 @@ test('new logs go where the fewest are', async (t) => {
   assert.deepEqual(counts, [3, 2])
   await manager.close()
   const again = (await open(t, directories)).manager
-  assert.deepEqual([...again.topics()], [['t', { topicId: ID, partitions: 5 }]])
+  assert.deepEqual([...again.topics()], [['t', { topicId: ID, partitions: 5, logs: 5 }]])
   await again.close()
 })
 
@@ -170,7 +170,7 @@ test('a log without a topic id gets one that is written down', async (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'old-0'))
   const { manager } = await open(t, [directory])
-  assert.deepEqual([...manager.topics()], [['old', { topicId: undefined, partitions: 1 }]])
+  assert.deepEqual([...manager.topics()], [['old', { topicId: undefined, partitions: 1, logs: 1 }]])
   await manager.openOrCreate({ topic: 'old', partition: 0 }, ID)
   await manager.close()
   assert.match(readFileSync(join(directory, 'old-0', 'partition.metadata'), 'utf8'), new RegExp(ID))
@@ -241,7 +241,7 @@ test('two hundred logs are opened with a bounded number of files open at a time'
   await manager.close()
   const before = readdirSync('/proc/self/fd').length
   const again = (await open(t, [directory])).manager
-  assert.deepEqual([...again.topics()], [['t', { topicId: ID, partitions: 200 }]])
+  assert.deepEqual([...again.topics()], [['t', { topicId: ID, partitions: 200, logs: 200 }]])
   await again.close()
   assert.ok(readdirSync('/proc/self/fd').length <= before + 2)
 })
