@@ -49,8 +49,13 @@ export const topicZNode = {
 export const topicConfigZNode = {
   path: (topic: string) => `/config/topics/${topic}`,
   encode: (config: Record<string, string>): Buffer => json({ version: 1, config }),
-  decode: (data: Buffer, topic: string): Record<string, string> =>
-    parse<{ config: Record<string, string> }>(data, topic).config,
+  decode(data: Buffer, topic: string): Record<string, string> {
+    const config = parse<{ config: Record<string, string> } | null>(data, topic)?.config
+    if (typeof config !== 'object' || config === null) {
+      throw new SeglogError('CORRUPT', `${topicConfigZNode.path(topic)} has no config`)
+    }
+    return config
+  },
 }
 
 export const deletionsPath = '/admin/delete_topics'

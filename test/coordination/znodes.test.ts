@@ -26,7 +26,14 @@ test('a topic from before topic ids is read', () => {
 })
 
 test('a topic with a gap in its partitions, and bytes that are no JSON, are refused', () => {
-  for (const text of ['{"partitions":{"1":[0]}}', '{"partitions":{"0":3}}', 'x', '']) {
+  for (const text of [
+    '{"partitions":{"1":[0]}}',
+    '{"partitions":{"0":3}}',
+    '{}',
+    'null',
+    'x',
+    '',
+  ]) {
     assert.throws(() => topicZNode.decode(Buffer.from(text), 't'), { code: 'CORRUPT' })
   }
 })
@@ -36,6 +43,12 @@ test('a topic configuration comes back as it went in', () => {
   const data = topicConfigZNode.encode(config)
   assert.deepEqual(JSON.parse(data.toString()), { version: 1, config })
   assert.deepEqual(topicConfigZNode.decode(data, 't'), config)
+})
+
+test('a configuration of another shape is refused', () => {
+  for (const text of ['null', '{}', '{"config":null}', '{"config":1}']) {
+    assert.throws(() => topicConfigZNode.decode(Buffer.from(text), 't'), { code: 'CORRUPT' })
+  }
 })
 
 test('a broker names its endpoint and its port', () => {
