@@ -15,6 +15,7 @@ const files = readdirSync(join(root, 'test'), { recursive: true })
   .filter((name) => wanted.length === 0 || wanted.some((part) => `test/${name}`.includes(part)))
   .sort()
   .map((name) => join('dist', 'test', name.replace(/\.ts$/, '.js')))
+if (files.length === 0) fail(`no test file has ${wanted.join(' or ')} in its path`)
 if (files.some((name) => name.includes('/compat/'))) {
   const { prepare } = await import('../dist/test/compat/prepare.js')
   await prepare().catch((error) => fail(error.message))
