@@ -4,14 +4,7 @@
  * for batches without an id.
  */
 
-/** Offsets in the header of a batch of magic 2. */
-const LENGTH = 8
-const LAST_OFFSET_DELTA = 23
-const PRODUCER_ID = 43
-const PRODUCER_EPOCH = 51
-const BASE_SEQUENCE = 53
-const HEADER_BYTES = 61
-const LENGTH_OVERHEAD_BYTES = 12
+import { BatchField, HEADER_BYTES, LENGTH_OVERHEAD_BYTES } from './format.js'
 
 export interface Sequence {
   producerId: number
@@ -27,13 +20,15 @@ export interface Sequence {
 export function readSequence(bytes: Uint8Array, at = 0): Sequence | undefined {
   if (bytes.length - at < HEADER_BYTES) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
-  const producerId = view.getInt32(PRODUCER_ID) * 0x1_0000_0000 + view.getUint32(PRODUCER_ID + 4)
+  const producerId =
+    view.getInt32(BatchField.PRODUCER_ID) * 0x1_0000_0000 +
+    view.getUint32(BatchField.PRODUCER_ID + 4)
   if (producerId < 0) return undefined
   return {
     producerId,
-    producerEpoch: view.getInt16(PRODUCER_EPOCH),
-    baseSequence: view.getInt32(BASE_SEQUENCE),
-    count: view.getInt32(LAST_OFFSET_DELTA) + 1,
+    producerEpoch: view.getInt16(BatchField.PRODUCER_EPOCH),
+    baseSequence: view.getInt32(BatchField.BASE_SEQUENCE),
+    count: view.getInt32(BatchField.LAST_OFFSET_DELTA) + 1,
   }
 }
 
@@ -46,6 +41,6 @@ export function readExtent(bytes: Uint8Array, at: number) {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
   return {
     baseOffset: view.getUint32(0) * 0x1_0000_0000 + view.getUint32(4),
-    sizeBytes: Math.max(view.getInt32(LENGTH) + LENGTH_OVERHEAD_BYTES, HEADER_BYTES),
+    sizeBytes: Math.max(view.getInt32(BatchField.LENGTH) + LENGTH_OVERHEAD_BYTES, HEADER_BYTES),
   }
 }
