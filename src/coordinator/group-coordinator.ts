@@ -4,10 +4,10 @@
  * only JoinGroup, SyncGroup and commits may be answered later. Clock, timers and randomness come
  * from `Env`.
  *
- * Groups live in memory and are kept in the store whenever they have become stable or empty, so that
- * members go on after a restart as if nothing had been. Until the store is loaded every request is
- * answered with COORDINATOR_LOAD_IN_PROGRESS, never with an offset of -1. Who may ask for which
- * group, and which topics exist, is left to the handlers.
+ * Groups live in memory and are kept in the store whenever they have become stable or empty, so
+ * that members go on after a restart as if nothing had been. Until the store is loaded every
+ * request is answered with COORDINATOR_LOAD_IN_PROGRESS, never with an offset of -1. Who may ask
+ * for which group, and which topics exist, is left to the handlers.
  *
  * Bounded: members of a group (group.max.size), ids given out and not used, groups, text beside an
  * offset (offset.metadata.max.bytes), offsets (the store). A group without members and offsets is

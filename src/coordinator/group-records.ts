@@ -1,7 +1,7 @@
 /**
  * The records of `__consumer_offsets`, as Kafka has them: what a group has committed, and what a
- * group is. A key begins with its kind as an int16; a record without a value takes away what its key
- * names. Values are written in versions that every Kafka since 2.1 reads.
+ * group is. A key begins with its kind as an int16; a record without a value takes away what its
+ * key names. Values are written in versions that every Kafka since 2.1 reads.
  *
  *   key 0, 1   group, topic, partition     value 0 to 4   offset, epoch, metadata, times
  *   key 2      group                       value 0 to 4   protocol, generation, leader, members

@@ -1,13 +1,13 @@
 /**
  * Committed offsets and groups in the topic `__consumer_offsets`, in Kafka's records: an append is
- * what makes a commit last, memory answers the reads. The topic is made when the first record comes,
- * and read once when the broker starts; the later record of a key holds.
+ * what makes a commit last, memory answers the reads. The topic is made when the first record
+ * comes, and read once when the broker starts; the later record of a key holds.
  *
  * Records of one group go to one partition, one batch for each call, so that what a call changes is
  * there as a whole or not at all after a crash.
  */
 import type { Env } from '../env.js'
-import { KafkaError, type KafkaErrorCode } from '../errors.js'
+import { KafkaError, type KafkaErrorCode, ProtocolError } from '../errors.js'
 import { iterateBatches } from '../records/batch.js'
 import { buildBatch } from '../records/encoder.js'
 import { iterateRecords } from '../records/reader.js'
@@ -47,9 +47,9 @@ export class TopicOffsetStore implements OffsetStore {
   }
 
   /**
-   * Reads the whole topic and resolves with the groups in it. Lets others take turns. What cannot be
-   * read of a partition is left out with a warning: groups of other partitions are served all the
-   * same.
+   * Reads the whole topic and resolves with the groups in it. Lets others take turns. What cannot
+   * be read of a partition is left out with a warning: groups of other partitions are served all
+   * the same.
    */
   async load(): Promise<Map<string, StoredGroup>> {
     const groups = new Map<string, StoredGroup>()
@@ -139,7 +139,7 @@ export class TopicOffsetStore implements OffsetStore {
 
   async #appendOrThrow(groupId: string, records: readonly RecordInput[]): Promise<void> {
     const error = await this.#append(groupId, records)
-    if (error !== KafkaError.NONE) throw new Error(`${OFFSETS_TOPIC} refuses: error ${error}`)
+    if (error !== KafkaError.NONE) throw new ProtocolError(error)
   }
 
   async #append(groupId: string, records: readonly RecordInput[]): Promise<KafkaErrorCode> {
