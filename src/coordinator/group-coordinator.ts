@@ -24,6 +24,7 @@ import type { OffsetStore } from './offset-store.js'
 import { commitError, expiredOffsets, fetchOffsets, refuseCommit, storeCommit } from './offsets.js'
 import { Rebalance } from './rebalance.js'
 import { restoredGroup, storedGroup } from './stored-groups.js'
+import { subscribedTopics } from './subscription.js'
 import type * as Types from './types.js'
 
 /** Above that only clients that invent names would go. */
@@ -232,6 +233,39 @@ export class GroupCoordinator {
       return KafkaError.NONE
     } catch {
       return KafkaError.COORDINATOR_NOT_AVAILABLE
+    }
+  }
+
+  /**
+   * Forgets committed offsets. Those of a topic that a member reads stay, with
+   * GROUP_SUBSCRIBED_TO_TOPIC. Of a group that is not one of consumers, nothing is forgotten while
+   * it has members.
+   */
+  async deleteOffsets(
+    groupId: string,
+    partitions: readonly { topic: string; partition: number }[],
+  ): Promise<{ errorCode: KafkaErrorCode; errorOf: (topic: string) => KafkaErrorCode }> {
+    const errorOf = () => KafkaError.NONE
+    const refused = this.#refuse(groupId)
+    if (refused !== KafkaError.NONE) return { errorCode: refused, errorOf }
+    const group = this.#groups.get(groupId)
+    if (group === undefined) return { errorCode: KafkaError.GROUP_ID_NOT_FOUND, errorOf }
+    if (group.members.size > 0 && group.protocolType !== 'consumer') {
+      return { errorCode: KafkaError.NON_EMPTY_GROUP, errorOf }
+    }
+    const read = subscribedTopics(group)
+    const isRead = (topic: string) => read?.has(topic) ?? true
+    const gone = partitions
+      .filter(({ topic }) => !isRead(topic))
+      .flatMap(({ topic, partition }) => this.#offsets.get(groupId, topic, partition) ?? [])
+    try {
+      await this.#offsets.remove(groupId, gone)
+    } catch {
+      return { errorCode: KafkaError.COORDINATOR_NOT_AVAILABLE, errorOf }
+    }
+    return {
+      errorCode: KafkaError.NONE,
+      errorOf: (topic) => (isRead(topic) ? KafkaError.GROUP_SUBSCRIBED_TO_TOPIC : KafkaError.NONE),
     }
   }
 
