@@ -3,7 +3,7 @@
  * something was written. A sparse file of any size is answered for in bounded time.
  */
 import type { Report } from './dump-report.js'
-import { FILE_BYTES_MAX, type FileWindow } from './file-window.js'
+import { FILE_BYTES_MAX, type FileWindow, SPARSE_BYTES } from './file-window.js'
 
 /** Reports the zeros at `position`, reserved for `what` or damage. Returns true for damage. */
 export function reportZeros(
@@ -21,8 +21,8 @@ export function reportZeros(
   const behind =
     end >= 0
       ? `${end - position} bytes of zeros, and other bytes from ${end}`
-      : `more than ${FILE_BYTES_MAX} bytes of zeros, which no segment has room for; the file ` +
-        `has ${left} bytes from here, and the rest was not read`
+      : `${SPARSE_BYTES} bytes of zeros and more; the file has ${left} bytes from here, more than ` +
+        'a segment can, and the rest was not read'
   report.damage('corrupt', position, behind)
   return true
 }

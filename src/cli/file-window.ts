@@ -13,6 +13,9 @@ export const WINDOW_BYTES = 1024 * 1024
 /** No segment and no index is larger: positions in them have 31 bits. */
 export const FILE_BYTES_MAX = 2 ** 31 - 1
 
+/** How many zeros are believed to go on where a file is larger than any segment. */
+export const SPARSE_BYTES = 16 * WINDOW_BYTES
+
 const zeros = Buffer.alloc(WINDOW_BYTES)
 
 export class FileWindow {
@@ -65,11 +68,12 @@ export class FileWindow {
   }
 
   /**
-   * Position of the first byte from `position` on that is not zero, or -1. Looks at no more than
-   * the largest segment could hold, since a sparse file may have any size.
+   * Position of the first byte from `position` on that is not zero, or -1. Where more follows than
+   * a segment can hold, only `SPARSE_BYTES` are looked at: a sparse file may have any size.
    */
   firstNonZero(position: number): number {
-    const end = Math.min(this.sizeBytes, position + FILE_BYTES_MAX)
+    const isSparse = this.sizeBytes - position > FILE_BYTES_MAX
+    const end = isSparse ? position + SPARSE_BYTES : this.sizeBytes
     while (position < end) {
       const bytes = this.view(position, Math.min(WINDOW_BYTES, end - position))
       if (!bytes.equals(zeros.subarray(0, bytes.length))) {
