@@ -21,8 +21,8 @@ export function reportZeros(
   const behind =
     end >= 0
       ? `${end - position} bytes of zeros, and other bytes from ${end}`
-      : `${SPARSE_BYTES} bytes of zeros and more; the file has ${left} bytes from here, more than ` +
-        'a segment can, and the rest was not read'
+      : `${SPARSE_BYTES} bytes of zeros and more; the file has ${left} bytes from here, more ` +
+        'than a segment can, and the rest was not read'
   report.damage('corrupt', position, behind)
   return true
 }

@@ -78,7 +78,7 @@ for (const [what, args, code, text] of [
     /num.partitions=0 is not allowed/,
   ],
 ] as const) {
-  test(`${what} ends with exit code ${code} and one line, and usage where that is due`, async (t) => {
+  test(`${what} is told in one line and by exit code ${code}, with the usage of 2`, async (t) => {
     const program = seglog(t, ['broker', ...args], temporaryDirectory(t))
     assert.equal(await program.exited, code)
     const [line = '', ...more] = program.stderr().trim().split('\n')

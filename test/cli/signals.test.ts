@@ -58,7 +58,7 @@ test('the same signal again after a second, and another one at any time, end at 
   }
 })
 
-test('a broker that was told to stop while it started is closed and never says ready', async (t) => {
+test('a broker that is told to stop while it starts is closed and never says ready', async (t) => {
   const { env, signals, exits, stdout, served, start } = scene()
   signals.emit('SIGTERM')
   start(t)
