@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import {
-  type AppendOptions, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
+  type AppendOptions,
   type OpenLogOptions,
   openLog,
   type ReadOptions,
