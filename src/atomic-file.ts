@@ -1,7 +1,7 @@
 /**
  * Small files that are replaced as a whole: written beside, synced, renamed over the old one, and
  * the directory synced. After a crash at any point either the old or the new content is there in
- * full; a `.tmp` file left over is overwritten by the next write. The file's owner lets no two
+ * full. A write that fails takes its `.tmp` file away; one that a crash left is overwritten later. The file's owner lets no two
  * writes of one path overlap.
  */
 import { type FileHandle, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
@@ -25,6 +25,8 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     await rename(tmp, path)
     await syncDirectory(dirname(path))
   } catch (error) {
+    // The failure is what the caller has to hear of, not that its rest could not be removed.
+    await unlink(tmp).catch(() => undefined)
     throw ioError(path, error)
   }
 }

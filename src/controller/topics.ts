@@ -103,9 +103,13 @@ export class Topics {
     return creation
   }
 
-  /** Refuses what waits, and resolves when the change under way is done. */
+  /**
+   * Refuses what waits, and resolves when the change under way is done. A topic being made is left
+   * with the partitions that it has by then.
+   */
   async close(): Promise<void> {
     this.#closed = true
+    this.#replicas.stopMaking()
     await this.#queue
   }
 

@@ -20,6 +20,7 @@ export class Replicas {
   readonly #logs: LogManager
   readonly #topics = new Map<string, TopicReplicas>()
   readonly #byId = new Map<string, TopicReplicas>()
+  #stopping = false
 
   constructor(logs: LogManager) {
     this.#logs = logs
@@ -27,7 +28,7 @@ export class Replicas {
 
   /**
    * Makes the logs of a topic that are missing and serves it. Rejects with nothing left of what was
-   * missing.
+   * missing. After `stopMaking` it ends early, with those partitions that there are by then.
    */
   async serve(
     topic: string,
@@ -43,6 +44,7 @@ export class Replicas {
     const made: Partition[] = []
     try {
       for (let index = served.partitions.length; index < partitionCount; index++) {
+        if (this.#stopping) break
         const isNew = !this.#logs.has({ topic, partition: index })
         const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
         const partition = new Partition(topic, index, log, served.config)
@@ -57,6 +59,14 @@ export class Replicas {
     this.#topics.set(topic, served)
     this.#byId.set(topicId, served)
     return served
+  }
+
+  /**
+   * Has a `serve` under way end after the partition that it is at, for a stop that must not wait
+   * for thousands of them. The next start makes the rest, from the coordination tree.
+   */
+  stopMaking(): void {
+    this.#stopping = true
   }
 
   /**

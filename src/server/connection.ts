@@ -80,7 +80,10 @@ export class Connection implements Client {
     this.#socket.destroy()
   }
 
-  /** Closes once the request under way has been answered; resolves then. */
+  /**
+   * Closes once the request under way has been answered; resolves then, or once the socket has
+   * closed, whatever the handler still does.
+   */
   async drain(): Promise<void> {
     if (this.#closed) return
     this.#queue.length = 0
@@ -152,6 +155,7 @@ export class Connection implements Client {
   #gone(): void {
     this.#closed = true
     this.#queue.length = 0
+    this.#draining?.()
     for (const callback of this.#closeCallbacks) callback()
     this.#closeCallbacks.clear()
   }
