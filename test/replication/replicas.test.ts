@@ -90,3 +90,12 @@ test('close wakes all who wait and closes every log', async (t) => {
   assert.equal(gone, 2)
   assert.throws(() => partitions[0]?.read(0, 1), /closed/)
 })
+
+test('a stop ends the making of a large topic early, and keeps what there is', async (t) => {
+  const { replicas } = await fixture(t)
+  const serving = replicas.serve('t', ID, 2000, config)
+  replicas.stopMaking()
+  const { partitions } = await serving
+  assert.equal(partitions.length, 1)
+  assert.equal(replicas.topic('t')?.partitions.length, 1)
+})
