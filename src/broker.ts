@@ -24,6 +24,7 @@ import { Replicas } from './replication/replicas.js'
 import { Deadlines } from './replication/waiting.js'
 import { dispatcher } from './server/dispatch.js'
 import { ConnectionQuota, Listener } from './server/listener.js'
+import { ReceiveBudget } from './server/receive-budget.js'
 import { LogManager } from './storage/log-manager.js'
 
 export interface BrokerOptions {
@@ -177,6 +178,7 @@ async function listen(parts: Parts, undo: (() => Promise<void>)[]): Promise<Endp
     config.get('max.connections'),
     config.get('max.connections.per.ip'),
   )
+  const budget = new ReceiveBudget(config.get('queued.max.request.bytes'))
   undo.push(async () => {
     await Promise.all(listeners.map((listener) => listener.close(0)))
   })
@@ -189,6 +191,7 @@ async function listen(parts: Parts, undo: (() => Promise<void>)[]): Promise<Endp
         maxFrameBytes: config.get('socket.request.max.bytes'),
         maxIdleMs: config.get('connections.max.idle.ms'),
         quota,
+        budget,
       },
       dispatcher(handlers, context, endpoint),
       env,

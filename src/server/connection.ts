@@ -11,6 +11,7 @@ import { ProtocolError, SeglogError } from '../errors.js'
 import { FrameReader } from '../protocol/frame.js'
 import type { Part } from '../protocol/parts.js'
 import { sendParts } from '../storage/slice.js'
+import { ReceiveBudget, type Receiver } from './receive-budget.js'
 
 /** The connection as a handler sees it. */
 export interface Client {
@@ -31,7 +32,7 @@ type Reply = Part[] | undefined
 const QUEUED_BYTES_MAX = 256 * 1024
 const QUEUED_FRAMES_MAX = 64
 
-export class Connection implements Client {
+export class Connection implements Client, Receiver {
   readonly address: string
   readonly host: string
   readonly #socket: Socket
@@ -42,6 +43,9 @@ export class Connection implements Client {
   #queuedBytes = 0
   #busy = false
   #closed = false
+  /** Not read, since large requests of others take what memory there is for them. */
+  #held = false
+  readonly #budget: ReceiveBudget
   #draining: (() => void) | undefined
   /** Monotonic ms of the last byte in or response out; the listener reads and writes it. */
   activeAtMs: number
@@ -51,11 +55,17 @@ export class Connection implements Client {
   constructor(
     socket: Socket,
     dispatch: Dispatch,
-    options: { maxFrameBytes: number; now: () => number; complain: (line: string) => void },
+    options: {
+      maxFrameBytes: number
+      now: () => number
+      complain: (line: string) => void
+      budget?: ReceiveBudget
+    },
   ) {
     this.#socket = socket
     this.#dispatch = dispatch
     this.#frames = new FrameReader(options.maxFrameBytes)
+    this.#budget = options.budget ?? new ReceiveBudget(-1)
     this.#now = options.now
     this.#complain = options.complain
     this.activeAtMs = options.now()
@@ -107,8 +117,19 @@ export class Connection implements Client {
       this.#refuse(error)
       return
     }
-    if (this.#crowded) this.#socket.pause()
+    this.#held = !this.#budget.hold(this, this.#frames.pendingBytes)
+    if (this.#crowded || this.#held) this.#socket.pause()
     if (!this.#busy && this.#queue.length > 0) void this.#answerAll()
+  }
+
+  resumeReceiving(): void {
+    this.#held = false
+    this.#resume()
+  }
+
+  #resume(): void {
+    if (this.#crowded || this.#held || this.#draining) return
+    if (this.#socket.isPaused()) this.#socket.resume()
   }
 
   get #crowded(): boolean {
@@ -123,7 +144,7 @@ export class Connection implements Client {
         if (!frame) break
         this.#queuedBytes -= frame.length
         await this.#answer(frame)
-        if (this.#socket.isPaused() && !this.#crowded && !this.#draining) this.#socket.resume()
+        this.#resume()
       }
     } catch (error) {
       this.#refuse(error)
@@ -155,6 +176,7 @@ export class Connection implements Client {
   #gone(): void {
     this.#closed = true
     this.#queue.length = 0
+    this.#budget.hold(this, 0)
     this.#draining?.()
     for (const callback of this.#closeCallbacks) callback()
     this.#closeCallbacks.clear()

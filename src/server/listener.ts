@@ -7,6 +7,7 @@ import { type Env, portOf, type Timer } from '../env.js'
 import { SeglogError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { Connection, type Dispatch } from './connection.js'
+import type { ReceiveBudget } from './receive-budget.js'
 
 export interface ListenerOptions {
   host: string
@@ -18,6 +19,8 @@ export interface ListenerOptions {
   maxIdleMs: number
   /** Shared by the listeners of a broker. */
   quota?: ConnectionQuota
+  /** `queued.max.request.bytes`, shared likewise. */
+  budget?: ReceiveBudget
 }
 
 /**
@@ -100,7 +103,7 @@ export class Listener {
   }
 
   #accept(socket: Socket, dispatch: Dispatch, logger: Logger): void {
-    const { quota } = this.#options
+    const { quota, budget } = this.#options
     const address = socket.remoteAddress ?? ''
     if (quota && !quota.admit(address)) {
       logger.warn(`refusing a connection of ${address}: there are as many as are allowed`)
@@ -111,6 +114,7 @@ export class Listener {
       maxFrameBytes: this.#options.maxFrameBytes,
       now: () => this.#env.monotonic(),
       complain: (line) => logger.warn(line),
+      ...(budget && { budget }),
     })
     this.#connections.add(connection)
     connection.onClose(() => {
