@@ -109,7 +109,7 @@ export class Topics {
   /** Refuses what waits, and resolves when the change under way is done. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#replicas.stop()
+    this.#replicas.stopMaking()
     await this.#queue
   }
 

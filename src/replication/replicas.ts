@@ -64,7 +64,7 @@ export class Replicas {
   }
 
   /** No log is made from now on, and who is about to make many ends. */
-  stop(): void {
+  stopMaking(): void {
     this.#stopping = true
   }
 
