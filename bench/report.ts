@@ -95,10 +95,13 @@ function rateCells(cell: RateCell | null): string[] {
 }
 
 function rateLines({ title, unit, sizes, rows }: RateTable): string[] {
-  const first = rows[0]?.name ?? ''
-  const head = ['', ...sizes.flatMap((size) => [sizeText(size), `${first} is x`])]
+  const head = ['', ...sizes.flatMap((size) => [sizeText(size), 'x'])]
   const lines = table([head, ...rows.map(({ name, cells }) => [name, ...cells.flatMap(rateCells)])])
-  return [`${title}: ${unit} a second`, ...lines.map((line) => `  ${line}`), '']
+  return [
+    `${title}: ${unit} a second; x is how many times faster ${rows[0]?.name} is`,
+    ...lines.map((line) => `  ${line}`),
+    '',
+  ]
 }
 
 /**

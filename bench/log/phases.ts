@@ -27,7 +27,8 @@ const FILL_BYTES = 64 << 20
 const FILL_RECORDS = 500_000
 /** Values differ, and do not compress: LevelDB would write less than it was given. */
 const DISTINCT_BYTES = 1 << 20
-const WARM_UP_MS = 300
+/** The first fill, by the time that a phase is measured. */
+const WARM_UP = 2
 const FILLS_MAX = 10
 export const IN_FLIGHT = 64
 
@@ -147,7 +148,7 @@ async function appendAndRead(trial: Trial, { sizeBytes, perCall }: Case, phaseMs
   for (let fills = 0; read === undefined; fills++) {
     read = await trial.with(false, async (store) => {
       const work = { store, groups, callsPerLook }
-      const filled = await fill(work, callsMax, fills === 0 ? WARM_UP_MS : phaseMs)
+      const filled = await fill(work, callsMax, fills === 0 ? WARM_UP * phaseMs : phaseMs)
       if (fills === 0) return undefined
       calls += filled.calls
       elapsedMs += filled.elapsedMs

@@ -16,7 +16,7 @@ import { stores } from './stores.js'
 const SIZES = [100, 1 << 10, 16 << 10]
 const PER_CALL = [1, 100]
 const NATIVE_SIZES = [100, 1 << 10, 16 << 10, 256 << 10, 1 << 20]
-const FULL = { rounds: 4, seconds: 0.2, fillBytes: 64 << 20 }
+const FULL = { rounds: 4, seconds: 0.15, fillBytes: 64 << 20 }
 const QUICK = { rounds: 1, seconds: 0.02, fillBytes: 4 << 20 }
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
