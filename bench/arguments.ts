@@ -1,4 +1,4 @@
-/** The command line of the bench: `npm run bench -- [SUITE]... [--json FILE] [--dir DIR] [--quick]`. */
+/** The command line of the bench: which suites, where, how long, and where the JSON goes. */
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Suite } from './suite.js'

@@ -1,6 +1,7 @@
 /**
  * One trial of a micro-benchmark, in a process of its own:
- * `node trial.js SUITE CONTESTANT SIZE SECONDS DIRECTORY`. Prints one line of JSON, a `TrialResult`.
+ * `node trial.js SUITE CONTESTANT SIZE SECONDS DIRECTORY`. Prints a `TrialResult` as one line of
+ * JSON.
  */
 import { crcSuite } from './crc.js'
 import { measure } from './measure.js'

@@ -142,7 +142,7 @@ export const log: Suite = {
     {
       name: 'C++ loop',
       note:
-        'CRC-32C of the same bytes and their copy into a reserved file, in C++: pwrite, or into a ' +
+        'CRC-32C of the same bytes and their copy into a reserved file: by pwrite, or into a ' +
         'mapping populated ahead by a second thread, whichever is faster; nothing else',
     },
   ],
