@@ -75,6 +75,9 @@ function compileLimit() {
 }
 
 setup()
+// An interrupted installation ends where it stands, and removes what it began.
+process.once('SIGINT', () => process.exit(130))
+process.once('SIGTERM', () => process.exit(143))
 const { parseArguments } = await import('../dist/bench/arguments.js')
 if (parseArguments(process.argv.slice(2))?.chosen.some(({ name }) => name === 'log')) {
   process.env.SEGLOG_BENCH_STORES = installStores()
