@@ -9,6 +9,7 @@ export interface Arguments {
   json: string | undefined
   directory: string
   quick: boolean
+  help: boolean
 }
 
 export function usage(): string {
@@ -35,13 +36,14 @@ export function parseArguments(args: string[]): Arguments | undefined {
         json: { type: 'string' },
         dir: { type: 'string' },
         quick: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
       },
     })
     const names = positionals.length === 0 ? [...suites.keys()] : positionals
     const chosen = names.flatMap((name) => suites.get(name) ?? [])
     if (chosen.length !== names.length) return undefined
-    const { json, dir: directory = tmpdir(), quick } = values
-    return { chosen, json, directory, quick }
+    const { json, dir: directory = tmpdir(), quick, help } = values
+    return { chosen, json, directory, quick, help }
   } catch {
     return undefined
   }

@@ -25,6 +25,10 @@ async function main(): Promise<number> {
     process.stderr.write(usage())
     return 2
   }
+  if (parsed.help) {
+    process.stdout.write(usage())
+    return 0
+  }
   // An interrupted bench must end through 'exit', which removes its files.
   process.once('SIGINT', () => process.exit(130))
   process.once('SIGTERM', () => process.exit(143))

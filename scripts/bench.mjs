@@ -79,7 +79,8 @@ setup()
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 const { parseArguments } = await import('../dist/bench/arguments.js')
-if (parseArguments(process.argv.slice(2))?.chosen.some(({ name }) => name === 'log')) {
+const parsed = parseArguments(process.argv.slice(2))
+if (parsed && !parsed.help && parsed.chosen.some(({ name }) => name === 'log')) {
   process.env.SEGLOG_BENCH_STORES = installStores()
   process.env.SEGLOG_BENCH_LIMIT = compileLimit()
 }
