@@ -153,7 +153,7 @@ async function appendAndRead(trial: Trial, { sizeBytes, perCall }: Case, phaseMs
       calls += filled.calls
       elapsedMs += filled.elapsedMs
       if (elapsedMs < phaseMs && fills < FILLS_MAX) return undefined
-      await readFor(store, phaseMs / 4, filled.calls * perCall)
+      await readFor(store, phaseMs, filled.calls * perCall)
       return readFor(store, phaseMs, filled.calls * perCall)
     })
   }
