@@ -37,7 +37,8 @@ function bytesOf(reader: VarintReader, what: string): Uint8Array | null {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + position, length)
 }
 
-function headersOf(reader: VarintReader): readonly RecordHeader[] {
+/** The headers of the record that `reader` stands in, which are its last part. */
+export function headersOf(reader: VarintReader): readonly RecordHeader[] {
   const count = reader.varint()
   if (count === 0) return noHeaders
   // A header takes two bytes at least.
