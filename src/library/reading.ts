@@ -9,12 +9,14 @@
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
-import { type BatchHeader, headerIn } from '../records/batch.js'
+import { type BatchHeader, batchAt, batchBytes, headerIn } from '../records/batch.js'
 import { decompress } from '../records/compression.js'
 import { RecordCursor } from '../records/cursor.js'
 import { BatchField, HEADER_BYTES } from '../records/format.js'
+import { isOldMagic } from '../records/message-set-format.js'
+import { iterateRecords } from '../records/reader.js'
 import type { Slice } from '../storage/slice.js'
-import { StoredRecord } from './stored-record.js'
+import { StoredRecord, storedCopy } from './stored-record.js'
 
 /** Small enough for an allocator to hand out warm memory. */
 const CHUNK_BYTES = 128 * 1024
@@ -91,11 +93,17 @@ export class ChunkReader {
   #decode(chunk: Buffer, records: StoredRecord[]): void {
     const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.length)
     let at = 0
-    while (
-      chunk.length - at >= HEADER_BYTES &&
-      this.#leftBytes > 0 &&
-      this.#next < this.#range.to
-    ) {
+    while (chunk.length - at > BatchField.MAGIC && this.#leftBytes > 0) {
+      if (this.#next >= this.#range.to) return
+      if (isOldMagic(chunk[at + BatchField.MAGIC])) {
+        const sizeBytes = batchBytes(chunk, at)
+        if (sizeBytes > chunk.length - at) return
+        this.#messages(chunk, at, records)
+        this.#leftBytes -= sizeBytes
+        at += sizeBytes
+        continue
+      }
+      if (chunk.length - at < HEADER_BYTES) return
       const header = this.#header(view, at)
       const { sizeBytes, lastOffset } = header
       if (sizeBytes > chunk.length - at) {
@@ -111,6 +119,17 @@ export class ChunkReader {
       this.#leftBytes -= sizeBytes
       at += sizeBytes
     }
+  }
+
+  /** A message of magic 0 or 1, with all that is compressed in it. */
+  #messages(chunk: Buffer, at: number, records: StoredRecord[]): void {
+    const { to, maxOutputBytes } = this.#range
+    const from = this.#next
+    const batch = batchAt(chunk, at)
+    for (const record of iterateRecords(batch, { maxOutputBytes })) {
+      if (record.offset >= from && record.offset < to) records.push(storedCopy(record))
+    }
+    this.#next = Math.max(from, batch.header.lastOffset + 1)
   }
 
   #header(view: DataView, at: number): BatchHeader {
@@ -153,7 +172,7 @@ export class ChunkReader {
 }
 
 /** The records of a range in arrays, one for each chunk. `open` is called by the first `next`. */
-export async function* readBatches(
+export async function* readChunks(
   open: () => ChunkReader,
   env: Pick<Env, 'soon'>,
 ): AsyncGenerator<StoredRecord[], void, undefined> {

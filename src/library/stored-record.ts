@@ -6,11 +6,24 @@
  * A record keeps its chunk in memory, up to 128 KiB, or one whole batch where that is larger: copy
  * the parts of what is kept for long.
  */
-import { headersAt, type RecordCursor } from '../records/cursor.js'
+import { headersAt } from '../records/cursor.js'
+import type { LogRecord } from '../records/record.js'
 
 export interface StoredHeader {
   key: string
   value: Buffer | null
+}
+
+/** Where a record has its parts; a length of -1 is null. */
+export interface RecordPlace {
+  readonly offset: number
+  readonly timestamp: number
+  readonly keyStart: number
+  readonly keyLength: number
+  readonly valueStart: number
+  readonly valueLength: number
+  readonly headersStart: number
+  readonly headerCount: number
 }
 
 const noHeaders: readonly StoredHeader[] = Object.freeze([])
@@ -31,17 +44,17 @@ export class StoredRecord {
   readonly #headersStart: number
   readonly #headerCount: number
 
-  /** Readers make them: a record is where `cursor` stands in `chunk`. */
-  constructor(chunk: Buffer, cursor: RecordCursor) {
+  /** Readers make them: a record is a place in `chunk`. */
+  constructor(chunk: Buffer, place: RecordPlace) {
     this.#chunk = chunk
-    this.#offset = cursor.offset
-    this.timestamp = cursor.timestamp
-    this.#keyStart = cursor.keyStart
-    this.#keyLength = cursor.keyLength
-    this.#valueStart = cursor.valueStart
-    this.#valueLength = cursor.valueLength
-    this.#headersStart = cursor.headersStart
-    this.#headerCount = cursor.headerCount
+    this.#offset = place.offset
+    this.timestamp = place.timestamp
+    this.#keyStart = place.keyStart
+    this.#keyLength = place.keyLength
+    this.#valueStart = place.valueStart
+    this.#valueLength = place.valueLength
+    this.#headersStart = place.headersStart
+    this.#headerCount = place.headerCount
   }
 
   get offset(): bigint {
@@ -77,3 +90,21 @@ export class StoredRecord {
     return { offset, timestamp, key, value, headers }
   }
 }
+
+/** A record of magic 0 or 1, which has no headers, in memory of its own. */
+export function storedCopy({ offset, timestamp, key, value }: LogRecord): StoredRecord {
+  const keyLength = key?.length ?? -1
+  const valueStart = Math.max(keyLength, 0)
+  return new StoredRecord(Buffer.concat([key ?? noBytes, value ?? noBytes]), {
+    offset,
+    timestamp,
+    keyStart: 0,
+    keyLength,
+    valueStart,
+    valueLength: value?.length ?? -1,
+    headersStart: 0,
+    headerCount: 0,
+  })
+}
+
+const noBytes = new Uint8Array(0)

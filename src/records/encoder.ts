@@ -139,12 +139,14 @@ function headersBytes(headers: readonly RecordHeaderInput[], index: number): num
 
 const RECORD_FIELDS = ['key', 'value', 'headers', 'timestamp']
 
-/** A record that says nothing may be one with a slip in its fields. */
+/** A record that says nothing may be one with a slip in its fields. What was read may be put. */
 function checkFields(record: object, index: number): void {
   if (Array.isArray(record) || record instanceof Uint8Array) {
     badArgument(`records[${index}] is an object of key, value, headers, not ${given(record)}`)
   }
-  const strange = Object.keys(record).find((field) => !RECORD_FIELDS.includes(field))
+  const strange = Object.keys(record).find(
+    (field) => !RECORD_FIELDS.includes(field) && field !== 'offset',
+  )
   if (strange === undefined) return
   badArgument(`records[${index}] has no "${strange}"; it takes ${RECORD_FIELDS.join(', ')}`)
 }
@@ -206,10 +208,7 @@ export class BatchEncoder {
     if (count === 0) badArgument('records is empty; a batch holds at least one record')
     if (this.bytes.length > RETAINED_BYTES_MAX) this.#allocate(INITIAL_BYTES)
     const timestamp = options.timestamp ?? NONE
-    const first = (records[0] as RecordInput | undefined)?.timestamp ?? timestamp
-    this.#baseTimestamp = first
-    this.#maxTimestamp = first
-    checkTimestamp(first, 0)
+    this.#begin((records[0] as RecordInput | undefined)?.timestamp ?? timestamp)
     let position: number = HEADER_BYTES
     for (let index = 0; index < count; index++) {
       const record = records[index] as RecordInput
@@ -218,6 +217,32 @@ export class BatchEncoder {
       }
       position = this.#record(record, index, record.timestamp ?? timestamp, position)
     }
+    return this.#finish(position, count, options)
+  }
+
+  /** As `encode`, of records that are made one at a time: each is laid out before the next is. */
+  encodeEach(records: Iterable<RecordInput>, options: BatchOptions = {}): number {
+    if (this.bytes.length > RETAINED_BYTES_MAX) this.#allocate(INITIAL_BYTES)
+    const timestamp = options.timestamp ?? NONE
+    let position: number = HEADER_BYTES
+    let count = 0
+    for (const record of records) {
+      const time = record.timestamp ?? timestamp
+      if (count === 0) this.#begin(time)
+      position = this.#record(record, count, time, position)
+      count++
+    }
+    if (count === 0) badArgument('records is empty; a batch holds at least one record')
+    return this.#finish(position, count, options)
+  }
+
+  #begin(firstTimestamp: number): void {
+    this.#baseTimestamp = firstTimestamp
+    this.#maxTimestamp = firstTimestamp
+    checkTimestamp(firstTimestamp, 0)
+  }
+
+  #finish(position: number, count: number, options: BatchOptions): number {
     const name = options.compression
     if (name !== undefined && name !== 'none') position = this.#compress(position, options)
     this.#header(position, count, options)
