@@ -7,7 +7,7 @@
  * leaves a reserved tail of zeros: that is trimmed. Damage in an older segment stays on disk as it
  * is, an error for those who read it.
  */
-import { mkdir, open, readdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SeglogError } from '../errors.js'
 import {
@@ -20,28 +20,19 @@ import {
 } from '../native.js'
 import { segmentBaseOffset, segmentName } from './log-files.js'
 import type { LogReport } from './log-options.js'
+import { emptySegment, type SegmentEntry } from './segments.js'
 
 /** The name of a segment; whether its offset is a safe number, `segmentBaseOffset` says. */
 const UNCOUNTABLE = /^\d{20}\.log$/
 
-/** One open segment as its log sees it. */
-export interface SegmentEntry {
-  readonly handle: number
-  readonly baseOffset: number
-  nextOffset: number
-  sizeBytes: number
-  /** Bytes that are no batch follow its last offset. */
-  readonly damaged: boolean
-}
-
-export function emptySegment(handle: number, baseOffset: number): SegmentEntry {
-  return { handle, baseOffset, nextOffset: baseOffset, sizeBytes: 0, damaged: false }
-}
-
 /** The first segment of a log. Errors: NO_SPACE, TOO_MANY_FILES, IO. */
-export function createSegment(directory: string, options: SegmentOptions): SegmentEntry {
-  const path = join(directory, segmentName(0))
-  return emptySegment(checked(native.segmentCreate(path, 0, options), path), 0)
+export function createSegment(
+  directory: string,
+  baseOffset: number,
+  options: SegmentOptions,
+): SegmentEntry {
+  const path = join(directory, segmentName(baseOffset))
+  return emptySegment(checked(native.segmentCreate(path, baseOffset, options), path), baseOffset)
 }
 
 export async function openSegments(
@@ -56,6 +47,8 @@ export async function openSegments(
     cutBytes: 0,
     rebuiltIndexes: 0,
     damage: undefined,
+    damages: [],
+    removedSegments: [],
   }
   const segments: SegmentEntry[] = []
   try {
@@ -91,16 +84,6 @@ async function baseOffsets(directory: string): Promise<number[]> {
     }
   }
   return bases.sort((a, b) => a - b)
-}
-
-/** Syncs the .log of a segment that is open for reading alone. Its indexes can be made anew. */
-export async function syncSegment(directory: string, baseOffset: number): Promise<void> {
-  const file = await open(join(directory, `${segmentName(baseOffset)}.log`), 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }
 
 /** Closes segments of a log that does not come to be. */
