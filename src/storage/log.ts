@@ -15,13 +15,12 @@ import { type Env, systemEnv } from '../env.js'
 import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
 import { deleteBefore, moveStart } from './deletion.js'
-import { createSegment, letGo, openSegments } from './log-loader.js'
+import { letGo, openSegments } from './log-loader.js'
 import {
   defaultLogOptions,
   type LogOptions,
   type LogReport,
   type LogTuning,
-  segmentOptions,
 } from './log-options.js'
 import { LogState } from './log-state.js'
 import { replayProducers } from './producer-replay.js'
@@ -58,21 +57,15 @@ export class Log {
     env: Env = systemEnv,
   ): Promise<Log> {
     const options = { ...defaultLogOptions, ...given }
-    const { clean } = options
-    const { segments, report } = await openSegments(directory, segmentOptions(options), clean)
+    const { segments, report, unsynced, startOffset } = await openSegments(directory, options)
     try {
       const producers = new ProducerState()
-      if (segments.length > 0) replayProducers(segments, producers, nowMs)
-      else segments.push(createSegment(directory, 0, segmentOptions(options)))
-      const startOffset = segments[0]!.baseOffset
-      const found = {
-        segments,
-        startOffset,
-        recoveryPoint: clean ? segments[segments.length - 1]!.nextOffset : startOffset,
-        producers,
-        unsynced: clean ? [] : segments.slice(0, -1).map(({ baseOffset }) => baseOffset),
-        directoryDirty: report.segments === 0 || !clean,
-      }
+      replayProducers(segments, producers, nowMs)
+      const endOffset = segments[segments.length - 1]!.nextOffset
+      const known = options.clean ? endOffset : (options.recoveryPoint ?? startOffset)
+      const recoveryPoint = Math.max(startOffset, Math.min(known, endOffset))
+      const directoryDirty = report.segments === 0 || !options.clean
+      const found = { segments, startOffset, recoveryPoint, producers, unsynced, directoryDirty }
       return new Log(new LogState(directory, options, found, env), report)
     } catch (error) {
       await letGo(segments)

@@ -14,6 +14,9 @@ import { native } from '../native.js'
 import { DELETED_ENDING, SEGMENT_ENDINGS, segmentName } from './log-files.js'
 import type { SegmentEntry } from './segments.js'
 
+/** The longest time that a timer can wait. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
 interface Removed {
   readonly segment: SegmentEntry
   readonly paths: string[]
@@ -64,7 +67,9 @@ export class SegmentRemoval {
           removed.paths.push(path + DELETED_ENDING)
         }
       }
-      removed.timer = this.#env.after(delayMs, () => this.#unlinkSoon(removed))
+      removed.timer = this.#env.after(Math.min(delayMs, TIMER_MS_MAX), () =>
+        this.#unlinkSoon(removed),
+      )
     }
   }
 
@@ -78,7 +83,7 @@ export class SegmentRemoval {
   /** What stays of it is removed at the next start, so that nobody needs to hear of a failure. */
   async #unlink({ segment, paths }: Removed): Promise<void> {
     await native.segmentClose(segment.handle, false).catch(() => {})
-    for (const path of paths) await unlink(path).catch(() => {})
+    for (const path of paths) await unlinkQuietly(path)
   }
 
   /** Resolves when no rename is under way; never rejects. */
@@ -95,7 +100,7 @@ export class SegmentRemoval {
 }
 
 /** Returns whether there was such a file. */
-async function renameIfThere(from: string, to: string): Promise<boolean> {
+export async function renameIfThere(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to)
     return true
@@ -103,4 +108,9 @@ async function renameIfThere(from: string, to: string): Promise<boolean> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw ioError(from, error)
   }
+}
+
+/** A file that stays is removed at the next start. */
+export async function unlinkQuietly(path: string): Promise<void> {
+  await unlink(path).catch(() => {})
 }
