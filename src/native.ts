@@ -7,7 +7,8 @@
  * that may touch a cold disk return a promise and reject with a `SeglogError`.
  */
 import { createRequire } from 'node:module'
-import { type ErrorCode, SeglogError } from './errors.js'
+import { getSystemErrorMap } from 'node:util'
+import { SeglogError, statusWords } from './errors.js'
 
 /** Results of a native call that did not fail. Values mirror `Code` in native/status.h. */
 export const Status = {
@@ -62,6 +63,9 @@ export const AppendFlag = {
    */
   FROM_LEADER: 2,
 } as const
+
+/** What `pooledBuffer` gives at most. Mirrors BufferPool::kBlockBytesMax of native/. */
+export const POOLED_BYTES_MAX = 4 * 1024 * 1024
 
 export interface SegmentOptions {
   /** A sealed or foreign segment: never written, never trimmed. */
@@ -122,6 +126,13 @@ export type TransferPart = Uint8Array | number
 
 export interface NativeAddon {
   readonly results: Float64Array
+
+  /**
+   * A Buffer of `length` bytes of any content, from 1 to `POOLED_BYTES_MAX`, in memory that is used
+   * again once it is collected. A status below 0 where there is none to be had: TOO_LARGE, or
+   * UNSUPPORTED by an engine that takes no foreign memory.
+   */
+  pooledBuffer(length: number): Buffer | number
 
   /** The path chosen at load: 'vpclmulqdq', 'pclmulqdq', 'armv8' or 'portable'. */
   readonly crcPath: string
@@ -300,14 +311,17 @@ function isJobError(error: unknown): error is JobError {
   return error instanceof Error && 'status' in error && 'errno' in error
 }
 
-/** Makes a `SeglogError` of what a job rejected with. */
+/** Makes a `SeglogError` of what a job rejected with; it names the path where one was given. */
 function translated<Args extends unknown[], T>(
   name: string,
   call: (...args: Args) => Promise<T>,
 ): (...args: Args) => Promise<T> {
   return (...args) =>
     call(...args).catch((error: unknown) => {
-      throw isJobError(error) ? statusError(error.status, name, error.errno) : error
+      if (!isJobError(error)) throw error
+      const [subject] = args
+      const what = typeof subject === 'string' ? `${subject}.log` : name
+      throw statusError(error.status, what, error.errno)
     })
 }
 
@@ -318,14 +332,14 @@ function load(): NativeAddon {
     return {
       ...addon,
       segmentOpen: translated('segmentOpen', addon.segmentOpen),
-      segmentFlush: translated('segmentFlush', addon.segmentFlush),
-      segmentTruncate: translated('segmentTruncate', addon.segmentTruncate),
-      segmentSeal: translated('segmentSeal', addon.segmentSeal),
-      segmentClose: translated('segmentClose', addon.segmentClose),
-      segmentsOpen: translated('segmentsOpen', addon.segmentsOpen),
-      segmentRename: translated('segmentRename', addon.segmentRename),
-      segmentDelete: translated('segmentDelete', addon.segmentDelete),
-      segmentLoad: translated('segmentLoad', addon.segmentLoad),
+      segmentFlush: translated('sync of a segment', addon.segmentFlush),
+      segmentTruncate: translated('truncation of a segment', addon.segmentTruncate),
+      segmentSeal: translated('sealing of a segment', addon.segmentSeal),
+      segmentClose: translated('closing of a segment', addon.segmentClose),
+      segmentsOpen: translated('opening of segments', addon.segmentsOpen),
+      segmentRename: translated('renaming of a segment', addon.segmentRename),
+      segmentDelete: translated('removal of a segment', addon.segmentDelete),
+      segmentLoad: translated('loading of the indexes of a segment', addon.segmentLoad),
     }
   } catch (cause) {
     throw new SeglogError(
@@ -339,9 +353,27 @@ function load(): NativeAddon {
 
 export const native: NativeAddon = load()
 
-const codes = new Map<number, ErrorCode>(
-  Object.entries(Status).map(([name, value]) => [value, name as ErrorCode]),
+type StatusName = keyof typeof Status
+
+const names = new Map<number, StatusName>(
+  Object.entries(Status).map(([name, value]) => [value, name as StatusName]),
 )
+
+/** A failed system call stands behind these; with the others, errno is of an earlier failure. */
+const withErrno = new Set<StatusName>([
+  'IO',
+  'NO_SPACE',
+  'TOO_MANY_FILES',
+  'EXISTS',
+  'BROKEN_PIPE',
+  'UNSUPPORTED',
+])
+
+/** What the system calls it, such as `EACCES: permission denied`. */
+function errnoText(errno: number): string {
+  const [name, words] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, 'unknown']
+  return `${name}: ${words}`
+}
 
 /** The error for a native status. `what` names the file or the act. */
 export function statusError(
@@ -349,8 +381,14 @@ export function statusError(
   what: string,
   errno = native.results[Result.ERRNO],
 ): SeglogError {
-  const code = codes.get(status) ?? 'IO'
-  return new SeglogError(code, `${what}: ${code}`, errno ? { errno } : {})
+  const name = names.get(status) ?? 'IO'
+  // Whom a lock shuts out knows the directory, not the file that stands for it.
+  const subject = name === 'LOCKED' ? what.replace(/\/\.lock$/, '') : what
+  if (!errno || !withErrno.has(name)) {
+    return new SeglogError(name, `${subject}: ${statusWords[name]}`)
+  }
+  const text = name === 'IO' ? errnoText(errno) : `${statusWords[name]} (${errnoText(errno)})`
+  return new SeglogError(name, `${subject}: ${text}`, { errno })
 }
 
 /** Passes a result at or above 0 on, and throws what a status below 0 stands for. */
