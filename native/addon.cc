@@ -26,6 +26,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("results", environment->results_reference.Value());
   ExportCrc(env, exports);
   ExportSegments(env, exports);
+  ExportSegmentJobs(env, exports);
   ExportTransfer(env, exports);
   ExportLocks(env, exports);
   return exports;

@@ -70,6 +70,12 @@ Status EntryTable::Load(uint64_t bytes_max) {
   return Status::Ok();
 }
 
+void EntryTable::Unload() {
+  std::vector<uint8_t>().swap(bytes_);
+  persisted_ = 0;
+  cut_pending_ = false;
+}
+
 void EntryTable::Cut(size_t count) {
   bytes_.resize(count * entry_bytes_);
   if (persisted_ <= bytes_.size())
@@ -111,10 +117,16 @@ void EntryTable::Sync() const {
     ::unlink(path_.c_str());
 }
 
-Indexes::Indexes(const std::string& path, int64_t base_offset, uint32_t interval_bytes)
+Indexes::Indexes(const std::string& path, const std::string& suffix, int64_t base_offset,
+                 uint32_t interval_bytes)
     : base_offset_(base_offset), interval_bytes_(interval_bytes),
-      offsets_(path + ".index", format::kOffsetEntryBytes),
-      times_(path + ".timeindex", format::kTimeEntryBytes) {}
+      offsets_(path + ".index" + suffix, format::kOffsetEntryBytes),
+      times_(path + ".timeindex" + suffix, format::kTimeEntryBytes) {}
+
+void Indexes::Named(const std::string& path, const std::string& suffix) {
+  offsets_.Named(path + ".index" + suffix);
+  times_.Named(path + ".timeindex" + suffix);
+}
 
 Indexes::OffsetEntry Indexes::offset_entry(size_t index) const {
   const uint8_t* entry = offsets_.at(index);
@@ -241,6 +253,7 @@ bool Indexes::Load(uint64_t log_bytes) {
   if (!loaded || !OffsetsFit(log_bytes) || !TimesFit())
     return false;
   TimeEntry last;
+  SetMaxTimestamp(format::kNoTimestamp, -1);
   if (TimeEntryBelow(INT64_MAX, &last))
     SetMaxTimestamp(last.timestamp, last.offset);
   return true;
@@ -260,6 +273,16 @@ void Indexes::CutFrom(int64_t offset) {
 Status Indexes::Create() {
   const Status status = offsets_.Create();
   return status.ok() ? times_.Create() : status;
+}
+
+void Indexes::CreateLater() {
+  offsets_.Disown();
+  times_.Disown();
+}
+
+void Indexes::Unload() {
+  offsets_.Unload();
+  times_.Unload();
 }
 
 void Indexes::Persist() {

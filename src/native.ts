@@ -135,7 +135,8 @@ export interface NativeAddon {
 
   /**
    * Makes `<path>.log` and empty indexes, `path` being directory and %020d of the base offset; a
-   * spare of the folder (`segmentPrepare`) is taken where there is one. Returns a handle. Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
+   * spare of the folder (`segmentPrepare`) is taken where there is one, the indexes then follow
+   * later. Returns a handle. Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
    */
   segmentCreate(path: string, baseOffset: number, options: SegmentOptions): number
   /**
@@ -176,7 +177,10 @@ export interface NativeAddon {
    * bytes from there may be read: up to `maxBytes`, to the end of this segment and to the batch of
    * `limitOffset` (exclusive). At least the first batch, whole, even above maxBytes; otherwise the
    * end may fall inside a batch. Fills BASE_OFFSET (of that first batch), POSITION, LENGTH (0 where
-   * offset >= limitOffset or the segment ends). Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, IO.
+   * offset >= limitOffset or the segment ends). That first batch is right: one whose header or,
+   * up to 16 KiB, whose sum is wrong is CORRUPT, and so is an offset that is lost in damage; what
+   * lies behind the damage is found. Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, NOT_FOUND (the
+   * file is gone), TOO_MANY_FILES (may work later), IO.
    */
   segmentLocate(handle: number, offset: number, maxBytes: number, limitOffset: number): number
   /**
