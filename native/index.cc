@@ -191,6 +191,16 @@ bool Indexes::FloorOfOffset(int64_t offset, OffsetEntry* entry) const {
   return count > 0;
 }
 
+size_t Indexes::EntriesAround(int64_t timestamp, TimeEntry entries[2]) const {
+  const size_t below = TimesBelow(timestamp);
+  size_t count = 0;
+  if (below > 0)
+    entries[count++] = time_entry(below - 1);
+  if (below < times_.count())
+    entries[count++] = time_entry(below);
+  return count;
+}
+
 int64_t Indexes::FloorOfTimestamp(int64_t timestamp) const {
   const size_t below = TimesBelow(timestamp);
   int64_t floor = below == 0 ? base_offset_ : time_entry(below - 1).offset;
@@ -286,8 +296,10 @@ void Indexes::Unload() {
 }
 
 void Indexes::Persist() {
-  offsets_.Persist();
+  // In this order: killed in between, a process leaves timestamps known ahead of offsets, which
+  // does no harm; behind, the largest one would be forgotten.
   times_.Persist();
+  offsets_.Persist();
 }
 
 void Indexes::Sync() const {

@@ -94,6 +94,8 @@ class Indexes {
 
   // The last entry whose offset is at or below `offset`; false where a scan begins at 0.
   bool FloorOfOffset(int64_t offset, OffsetEntry* entry) const;
+  // The two entries that FloorOfTimestamp goes by, as far as there are any: returns their count.
+  size_t EntriesAround(int64_t timestamp, TimeEntry entries[2]) const;
   // An offset below or at which no batch reaches `timestamp`, as high as the indexes know one.
   int64_t FloorOfTimestamp(int64_t timestamp) const;
   // The last time entry whose offset is below `offset`.

@@ -161,10 +161,12 @@ class Segment : public Resident, public std::enable_shared_from_this<Segment> {
 
   // segment_rest.cc
   std::string PathOf(const char* ending) const { return path_ + ending + options_.suffix; }
-  // REQUIRES: the lock, for these four.
+  // REQUIRES: the lock, for these six.
   void AskForSpare();
   Status Load(bool with_indexes);
   Status LoadIndexFiles();
+  Status RebuildIndexes();
+  Status FillIndexes(const ScanScope& scope);
   size_t memory() const { return sizeof(Segment) + indexes_.memory(); }
 
   // segment_read.cc. A view of a segment at rest has its file open, and its indexes where asked.
@@ -187,6 +189,8 @@ class Segment : public Resident, public std::enable_shared_from_this<Segment> {
   // where only its offsets are. `reached`: it is what Find would answer with.
   static Status Believe(const View& view, bool reached, BatchScanner* scanner, bool* offsets_wrong);
   static Status PassOver(bool offsets_wrong, BatchScanner* scanner);
+  // Whether the time entries that a lookup goes by name batches with these timestamps.
+  Status TimesHold(const View& view, int64_t timestamp, bool* hold);
   Status FindTimestamp(int64_t timestamp, int64_t floor, BatchScanner* scanner);
   // Where the batch of `limit_offset` begins, or damage does; at or behind the end of `first`, the
   // batch at `position`, unless that holds the limit or is above it.

@@ -175,6 +175,29 @@ Status Segment::Find(int64_t offset, const View& view, BatchScanner* scanner) {
   return IsDamage(status) ? Status::Of(Code::kCorrupt) : status;
 }
 
+Status Segment::TimesHold(const View& view, int64_t timestamp, bool* hold) {
+  Indexes::TimeEntry entries[2];
+  size_t count;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    count = indexes_.EntriesAround(timestamp, entries);
+  }
+  uint8_t buffer[kLookupBufferBytes];
+  BatchScanner scanner(*view.file, 0, view.size, base_offset_, base_offset_, buffer, sizeof buffer);
+  *hold = true;
+  for (size_t i = 0; i < count && *hold; i++) {
+    Status status = ScanFrom(entries[i].offset, &scanner);
+    while (status.ok() && scanner.header().last_offset() < entries[i].offset)
+      status = scanner.Next();
+    if (status.error != 0)
+      return status;
+    // Damage in the log says nothing about the index; it is the lookup's to find.
+    *hold = IsDamage(status) || (status.ok() && scanner.header().base_offset <= entries[i].offset &&
+                                 scanner.header().max_timestamp == entries[i].timestamp);
+  }
+  return Status::Ok();
+}
+
 Status Segment::FindTimestamp(int64_t timestamp, int64_t floor, BatchScanner* scanner) {
   Status status = ScanFrom(floor, scanner);
   for (; status.ok(); status = scanner->Next()) {

@@ -17,6 +17,14 @@
 
 namespace seglog {
 
+namespace {
+
+// Of log that is looked at to see whether a time index is whole: milliseconds, and with timestamps
+// that rise no more than an interval or two.
+constexpr uint64_t kTimesCheckBytesMax = uint64_t{16} << 20;
+
+} // namespace
+
 Status Segment::Open(const std::string& path, int64_t base_offset, const SegmentOptions& options,
                      std::shared_ptr<Segment>* result, SegmentReport* report) {
   if (options.trusted_next_offset >= 0)
@@ -83,10 +91,14 @@ Status Segment::Recover(SegmentReport* report) {
   if (from <= base_offset_ || !indexes_.Load(report->file_bytes))
     return ScanAll(report);
   // The entry itself stays: its batch is scanned, but does not get a second one.
+  // A time index that lost its end must not hide the largest timestamp: behind its last entry
+  // everything is scanned.
   Indexes::OffsetEntry start = {base_offset_, 0};
-  const bool indexed = indexes_.FloorOfOffset(from, &start);
+  Indexes::TimeEntry time = {format::kNoTimestamp, base_offset_ - 1};
+  (void)indexes_.TimeEntryBelow(from, &time);
+  const bool indexed = indexes_.FloorOfOffset(std::min(from, time.offset), &start);
   indexes_.CutFrom(start.last_offset + 1);
-  Indexes::TimeEntry time = {format::kNoTimestamp, -1};
+  time = {format::kNoTimestamp, -1};
   (void)indexes_.TimeEntryBelow(INT64_MAX, &time);
   indexes_.SetMaxTimestamp(time.timestamp, time.offset);
   if (!indexed || !IndexesFit(report->file_bytes, &start))
@@ -98,7 +110,7 @@ Status Segment::Recover(SegmentReport* report) {
 
 // Whether the last entry of each index names a batch that is there.
 bool Segment::IndexesFit(uint64_t file_bytes, Indexes::OffsetEntry* last) {
-  uint8_t buffer[format::kHeaderBytes];
+  uint8_t buffer[kLookupBufferBytes];
   BatchScanner scanner(*file_, 0, file_bytes, base_offset_, base_offset_, buffer, sizeof buffer);
   Indexes::TimeEntry time;
   if (indexes_.FloorOfOffset(INT64_MAX, last)) {
@@ -112,8 +124,18 @@ bool Segment::IndexesFit(uint64_t file_bytes, Indexes::OffsetEntry* last) {
   while (status.ok() && scanner.header().last_offset() < time.offset)
     status = scanner.Next();
   // Older versions of Kafka name a record within the batch, newer ones the last of the batch.
-  return status.ok() && scanner.header().base_offset <= time.offset &&
-         scanner.header().max_timestamp == time.timestamp;
+  if (!status.ok() || scanner.header().base_offset > time.offset ||
+      scanner.header().max_timestamp != time.timestamp)
+    return false;
+  // Up to the last offset entry no timestamp is above the last time entry, unless more were lost.
+  const uint64_t from = scanner.position();
+  while (status.ok() && scanner.position() < last->position &&
+         scanner.position() - from < kTimesCheckBytesMax) {
+    status = scanner.Next();
+    if (status.ok() && scanner.header().max_timestamp > time.timestamp)
+      return false;
+  }
+  return true;
 }
 
 Status Segment::OpenFromIndexes(SegmentReport* report) {

@@ -90,16 +90,24 @@ Status Segment::Locate(int64_t offset, uint64_t bytes_max, int64_t limit_offset,
 }
 
 Status Segment::LocateTimestampIn(const View& view, int64_t timestamp, BatchRange* found) {
+  bool hold;
+  Status status = TimesHold(view, timestamp, &hold);
+  if (!status.ok())
+    return status;
   int64_t floor;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (!hold)
+      status = RebuildIndexes();
+    if (!status.ok())
+      return status;
     if (indexes_.max_timestamp() < timestamp || view.size == 0)
       return Status::Of(damage_ != Code::kOk ? damage_ : Code::kNotFound);
     floor = indexes_.FloorOfTimestamp(timestamp);
   }
   uint8_t buffer[kLookupBufferBytes];
   BatchScanner scanner(*view.file, 0, view.size, base_offset_, base_offset_, buffer, sizeof buffer);
-  const Status status = FindTimestamp(timestamp, floor, &scanner);
+  status = FindTimestamp(timestamp, floor, &scanner);
   if (!status.ok())
     return status;
   const BatchHeader& header = scanner.header();

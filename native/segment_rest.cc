@@ -36,20 +36,26 @@ Status Segment::Load(bool with_indexes) {
 }
 
 Status Segment::LoadIndexFiles() {
-  SegmentReport report;
-  report.file_bytes = size_;
   Indexes::OffsetEntry last = {base_offset_, 0};
-  uint64_t from = 0;
-  if (indexes_.Load(size_) && IndexesFit(size_, &last)) {
-    from = last.position;
-  } else {
-    indexes_.Clear();
-  }
-  // With sums, where it begins at the start: what is indexed then is not led astray by damage.
-  const ScanScope scope = {from, size_, base_offset_, base_offset_, next_offset_, from == 0};
-  const Status status = ScanLog(*file_, scope, &indexes_, &report.scan);
+  if (!indexes_.Load(size_) || !IndexesFit(size_, &last))
+    return RebuildIndexes();
+  // What the files lack behind their last entry.
+  const ScanScope scope = {last.position, size_, base_offset_, base_offset_, next_offset_, false};
+  return FillIndexes(scope);
+}
+
+// From all of the log, with sums: what is indexed then is not led astray by damage.
+Status Segment::RebuildIndexes() {
+  indexes_.Clear();
+  return FillIndexes({0, size_, base_offset_, base_offset_, next_offset_, true});
+}
+
+Status Segment::FillIndexes(const ScanScope& scope) {
+  ScanResult result;
+  const Status status = ScanLog(*file_, scope, &indexes_, &result);
   if (!status.ok()) {
     indexes_.Unload();
+    indexes_loaded_ = false;
     return status;
   }
   indexes_loaded_ = timestamps_known_ = true;
