@@ -1,4 +1,5 @@
-// Recovery from a point below which everything was on disk: what is cut, what is kept, what is read.
+// Recovery from a point below which everything was on disk: what is cut, what is kept, what is
+// read.
 #include "support.h"
 
 #include <filesystem>
