@@ -26,6 +26,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(environment);
   DropJobsAtEnd(env);
   exports.Set("results", environment->results_reference.Value());
+  ExportBufferPool(env, exports);
   ExportCrc(env, exports);
   ExportSegments(env, exports);
   ExportSegmentJobs(env, exports);

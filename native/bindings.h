@@ -44,6 +44,7 @@ class Environment {
   Napi::Value Fail(Napi::Env env, Status status);
 };
 
+void ExportBufferPool(Napi::Env env, Napi::Object exports);  // buffer_pool.cc
 void ExportCrc(Napi::Env env, Napi::Object exports);         // crc_binding.cc
 void ExportSegments(Napi::Env env, Napi::Object exports);    // segment_binding.cc
 void ExportSegmentJobs(Napi::Env env, Napi::Object exports); // segment_job_binding.cc

@@ -67,10 +67,15 @@ export const brokerKeys = {
     'A connection without a request for so long is closed; -1: never.',
     { min: -1 },
   ),
-  'max.connections': int(2_147_483_647, 'Connections at one time.', { min: 0, ...notYet }),
+  'queued.max.request.bytes': long(
+    268_435_456,
+    'Bytes of requests that all connections hold together before they are read one by one; ' +
+      '-1: no bound. Kafka has none.',
+    { min: -1 },
+  ),
+  'max.connections': int(2_147_483_647, 'Connections at one time.', { min: 0 }),
   'max.connections.per.ip': int(2_147_483_647, 'Connections from one address at one time.', {
     min: 0,
-    ...notYet,
   }),
   'fetch.max.bytes': int(57_671_680, 'The most that one fetch is answered with.', { min: 1024 }),
   'message.max.bytes': int(1_048_588, 'The largest record batch that is accepted.', { min: 0 }),
@@ -245,18 +250,14 @@ export const brokerKeys = {
     { min: 1 },
   ),
   'offsets.retention.check.interval.ms': long(600_000, 'How often that is looked for.', { min: 1 }),
-  'offsets.topic.num.partitions': int(50, 'Partitions of __consumer_offsets.', {
-    min: 1,
-    ...notYet,
-  }),
+  'offsets.topic.num.partitions': int(50, 'Partitions of __consumer_offsets.', { min: 1 }),
   'offsets.topic.replication.factor': int(
     1,
     'Replicas of __consumer_offsets. Kafka has 3, which one broker alone cannot have.',
-    { min: 1, max: 32_767, ...notYet },
+    { min: 1, max: 32_767 },
   ),
   'offsets.topic.segment.bytes': int(104_857_600, 'Segment size of __consumer_offsets.', {
     min: 1,
-    ...notYet,
   }),
   'offsets.commit.timeout.ms': int(5000, 'How long a commit waits for the replicas.', {
     min: 1,

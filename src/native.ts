@@ -7,7 +7,8 @@
  * that may touch a cold disk return a promise and reject with a `SeglogError`.
  */
 import { createRequire } from 'node:module'
-import { type ErrorCode, SeglogError } from './errors.js'
+import { getSystemErrorMap } from 'node:util'
+import { SeglogError, statusWords } from './errors.js'
 
 /** Results of a native call that did not fail. Values mirror `Code` in native/status.h. */
 export const Status = {
@@ -62,6 +63,9 @@ export const AppendFlag = {
    */
   FROM_LEADER: 2,
 } as const
+
+/** What `pooledBuffer` gives at most. Mirrors BufferPool::kBlockBytesMax of native/. */
+export const POOLED_BYTES_MAX = 4 * 1024 * 1024
 
 export interface SegmentOptions {
   /** A sealed or foreign segment: never written, never trimmed. */
@@ -122,6 +126,13 @@ export type TransferPart = Uint8Array | number
 
 export interface NativeAddon {
   readonly results: Float64Array
+
+  /**
+   * A Buffer of `length` bytes of any content, from 1 to `POOLED_BYTES_MAX`, in memory that is used
+   * again once it is collected. A status below 0 where there is none to be had: TOO_LARGE, or
+   * UNSUPPORTED by an engine that takes no foreign memory.
+   */
+  pooledBuffer(length: number): Buffer | number
 
   /** The path chosen at load: 'vpclmulqdq', 'pclmulqdq', 'armv8' or 'portable'. */
   readonly crcPath: string
@@ -226,11 +237,10 @@ export interface NativeAddon {
    */
   segmentClose(handle: number, sync: boolean): Promise<void>
   /**
-   * Has the helper thread make the file of the next segment of the same folder (named
-   * `spare.log.deleted`, as Kafka removes such files at its start), so that the next
-   * `segmentCreate` there costs one rename. Done by itself when three quarters of `segmentBytes`
-   * are full; needed only before a roll for another reason. A spare that is not used goes with the
-   * segment's close. Asking again is harmless. Errors: CLOSED, BAD_ARGUMENT.
+   * Has the helper thread make the file of the folder's next segment (`spare.log.deleted`: Kafka
+   * removes such files at its start), so that `segmentCreate` costs one rename. Done by itself when
+   * three quarters of `segmentBytes` are full; needed only before a roll for another reason. A
+   * spare that is not used goes with the segment's close. Errors: CLOSED, BAD_ARGUMENT.
    */
   segmentPrepare(handle: number): number
   /**
@@ -239,8 +249,8 @@ export interface NativeAddon {
    */
   segmentRename(handle: number, suffix: string): Promise<void>
   /**
-   * Tells where the files lie after their folder was renamed: files of sealed segments are opened
-   * by name when they are needed. `path` as in `segmentOpen`. Errors: CLOSED, BAD_ARGUMENT.
+   * Tells where the files lie after their folder was renamed, as files of sealed segments are
+   * opened by name. `path` as in `segmentOpen`. Errors: CLOSED, BAD_ARGUMENT.
    */
   segmentMoved(handle: number, path: string): number
   /**
@@ -248,15 +258,11 @@ export interface NativeAddon {
    * under way end well. Files that are gone already are no error. Rejects: CLOSED, IO.
    */
   segmentDelete(handle: number): Promise<void>
-  /**
-   * Loads the indexes of a sealed segment in the pool, so that the next lookup need not. They go
-   * again when others are used more. Rejects: CLOSED, CORRUPT, TOO_MANY_FILES, IO.
-   */
+  /** Loads the indexes of a sealed segment in the pool, so that the next lookup need not. */
   segmentLoad(handle: number): Promise<void>
   /**
    * Bounds the descriptors of sealed segments that the process keeps open while nobody sends from
-   * them (default: a quarter of RLIMIT_NOFILE, at most 1,000). Those used longest ago are closed
-   * first, and opened again when they are needed. At least 1.
+   * them (default: a quarter of RLIMIT_NOFILE, at most 1,000). At least 1.
    */
   setOpenFilesMax(count: number): number
   /** Descriptors of sealed segments that are open now, for tests and metrics. */
@@ -304,14 +310,17 @@ function isJobError(error: unknown): error is JobError {
   return error instanceof Error && 'status' in error && 'errno' in error
 }
 
-/** Makes a `SeglogError` of what a job rejected with. */
+/** Makes a `SeglogError` of what a job rejected with; it names the path where one was given. */
 function translated<Args extends unknown[], T>(
   name: string,
   call: (...args: Args) => Promise<T>,
 ): (...args: Args) => Promise<T> {
   return (...args) =>
     call(...args).catch((error: unknown) => {
-      throw isJobError(error) ? statusError(error.status, name, error.errno) : error
+      if (!isJobError(error)) throw error
+      const [subject] = args
+      const what = typeof subject === 'string' ? `${subject}.log` : name
+      throw statusError(error.status, what, error.errno)
     })
 }
 
@@ -322,14 +331,14 @@ function load(): NativeAddon {
     return {
       ...addon,
       segmentOpen: translated('segmentOpen', addon.segmentOpen),
-      segmentFlush: translated('segmentFlush', addon.segmentFlush),
-      segmentTruncate: translated('segmentTruncate', addon.segmentTruncate),
-      segmentSeal: translated('segmentSeal', addon.segmentSeal),
-      segmentClose: translated('segmentClose', addon.segmentClose),
-      segmentsOpen: translated('segmentsOpen', addon.segmentsOpen),
-      segmentRename: translated('segmentRename', addon.segmentRename),
-      segmentDelete: translated('segmentDelete', addon.segmentDelete),
-      segmentLoad: translated('segmentLoad', addon.segmentLoad),
+      segmentFlush: translated('sync of a segment', addon.segmentFlush),
+      segmentTruncate: translated('truncation of a segment', addon.segmentTruncate),
+      segmentSeal: translated('sealing of a segment', addon.segmentSeal),
+      segmentClose: translated('closing of a segment', addon.segmentClose),
+      segmentsOpen: translated('opening of segments', addon.segmentsOpen),
+      segmentRename: translated('renaming of a segment', addon.segmentRename),
+      segmentDelete: translated('removal of a segment', addon.segmentDelete),
+      segmentLoad: translated('loading of indexes', addon.segmentLoad),
     }
   } catch (cause) {
     throw new SeglogError(
@@ -343,9 +352,27 @@ function load(): NativeAddon {
 
 export const native: NativeAddon = load()
 
-const codes = new Map<number, ErrorCode>(
-  Object.entries(Status).map(([name, value]) => [value, name as ErrorCode]),
+type StatusName = keyof typeof Status
+
+const names = new Map<number, StatusName>(
+  Object.entries(Status).map(([name, value]) => [value, name as StatusName]),
 )
+
+/** A failed system call stands behind these; with the others, errno is of an earlier failure. */
+const withErrno = new Set<StatusName>([
+  'IO',
+  'NO_SPACE',
+  'TOO_MANY_FILES',
+  'EXISTS',
+  'BROKEN_PIPE',
+  'UNSUPPORTED',
+])
+
+/** What the system calls it, such as `EACCES: permission denied`. */
+function errnoText(errno: number): string {
+  const [name, words] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, 'unknown']
+  return `${name}: ${words}`
+}
 
 /** The error for a native status. `what` names the file or the act. */
 export function statusError(
@@ -353,8 +380,14 @@ export function statusError(
   what: string,
   errno = native.results[Result.ERRNO],
 ): SeglogError {
-  const code = codes.get(status) ?? 'IO'
-  return new SeglogError(code, `${what}: ${code}`, errno ? { errno } : {})
+  const name = names.get(status) ?? 'IO'
+  // Whom a lock shuts out knows the directory, not the file that stands for it.
+  const subject = name === 'LOCKED' ? what.replace(/\/\.lock$/, '') : what
+  if (!errno || !withErrno.has(name)) {
+    return new SeglogError(name, `${subject}: ${statusWords[name]}`)
+  }
+  const text = name === 'IO' ? errnoText(errno) : `${statusWords[name]} (${errnoText(errno)})`
+  return new SeglogError(name, `${subject}: ${text}`, { errno })
 }
 
 /** Passes a result at or above 0 on, and throws what a status below 0 stands for. */
