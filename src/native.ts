@@ -146,7 +146,8 @@ export interface NativeAddon {
 
   /**
    * Makes `<path>.log` and empty indexes, `path` being directory and %020d of the base offset; a
-   * spare of the folder (`segmentPrepare`) is taken where there is one. Returns a handle. Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
+   * spare of the folder (`segmentPrepare`) is taken where there is one, the indexes then follow
+   * later. Returns a handle. Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
    */
   segmentCreate(path: string, baseOffset: number, options: SegmentOptions): number
   /**
@@ -187,7 +188,10 @@ export interface NativeAddon {
    * bytes from there may be read: up to `maxBytes`, to the end of this segment and to the batch of
    * `limitOffset` (exclusive). At least the first batch, whole, even above maxBytes; otherwise the
    * end may fall inside a batch. Fills BASE_OFFSET (of that first batch), POSITION, LENGTH (0 where
-   * offset >= limitOffset or the segment ends). Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, IO.
+   * offset >= limitOffset or the segment ends). That first batch is right: one whose header or,
+   * up to 16 KiB, whose sum is wrong is CORRUPT, and so is an offset that is lost in damage; what
+   * lies behind the damage is found. Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, NOT_FOUND (the
+   * file is gone), TOO_MANY_FILES (may work later), IO.
    */
   segmentLocate(handle: number, offset: number, maxBytes: number, limitOffset: number): number
   /**
@@ -233,11 +237,10 @@ export interface NativeAddon {
    */
   segmentClose(handle: number, sync: boolean): Promise<void>
   /**
-   * Has the helper thread make the file of the next segment of the same folder (named
-   * `spare.log.deleted`, as Kafka removes such files at its start), so that the next
-   * `segmentCreate` there costs one rename. Done by itself when three quarters of `segmentBytes`
-   * are full; needed only before a roll for another reason. A spare that is not used goes with the
-   * segment's close. Asking again is harmless. Errors: CLOSED, BAD_ARGUMENT.
+   * Has the helper thread make the file of the folder's next segment (`spare.log.deleted`: Kafka
+   * removes such files at its start), so that `segmentCreate` costs one rename. Done by itself when
+   * three quarters of `segmentBytes` are full; needed only before a roll for another reason. A
+   * spare that is not used goes with the segment's close. Errors: CLOSED, BAD_ARGUMENT.
    */
   segmentPrepare(handle: number): number
   /**
@@ -246,8 +249,8 @@ export interface NativeAddon {
    */
   segmentRename(handle: number, suffix: string): Promise<void>
   /**
-   * Tells where the files lie after their folder was renamed: files of sealed segments are opened
-   * by name when they are needed. `path` as in `segmentOpen`. Errors: CLOSED, BAD_ARGUMENT.
+   * Tells where the files lie after their folder was renamed, as files of sealed segments are
+   * opened by name. `path` as in `segmentOpen`. Errors: CLOSED, BAD_ARGUMENT.
    */
   segmentMoved(handle: number, path: string): number
   /**
@@ -255,15 +258,11 @@ export interface NativeAddon {
    * under way end well. Files that are gone already are no error. Rejects: CLOSED, IO.
    */
   segmentDelete(handle: number): Promise<void>
-  /**
-   * Loads the indexes of a sealed segment in the pool, so that the next lookup need not. They go
-   * again when others are used more. Rejects: CLOSED, CORRUPT, TOO_MANY_FILES, IO.
-   */
+  /** Loads the indexes of a sealed segment in the pool, so that the next lookup need not. */
   segmentLoad(handle: number): Promise<void>
   /**
    * Bounds the descriptors of sealed segments that the process keeps open while nobody sends from
-   * them (default: a quarter of RLIMIT_NOFILE, at most 1,000). Those used longest ago are closed
-   * first, and opened again when they are needed. At least 1.
+   * them (default: a quarter of RLIMIT_NOFILE, at most 1,000). At least 1.
    */
   setOpenFilesMax(count: number): number
   /** Descriptors of sealed segments that are open now, for tests and metrics. */
@@ -339,7 +338,7 @@ function load(): NativeAddon {
       segmentsOpen: translated('opening of segments', addon.segmentsOpen),
       segmentRename: translated('renaming of a segment', addon.segmentRename),
       segmentDelete: translated('removal of a segment', addon.segmentDelete),
-      segmentLoad: translated('loading of the indexes of a segment', addon.segmentLoad),
+      segmentLoad: translated('loading of indexes', addon.segmentLoad),
     }
   } catch (cause) {
     throw new SeglogError(

@@ -170,10 +170,19 @@ class Loading {
 
   /** Nothing of them is read. */
   async #openTrusted(count: number): Promise<void> {
-    for (let i = 0; i < count; i++) {
-      const trustedNextOffset = this.#bases[i + 1]!
-      const options = { ...this.#options, readOnly: true, trustedNextOffset }
-      this.#take(i, await this.#open(i, options))
+    if (count === 0) return
+    const options = { ...this.#options, readOnly: true, trustedNextOffset: this.#bases[count]! }
+    const bases = this.#bases.slice(0, count)
+    const found = await native.segmentsOpen(this.#directory, bases, options)
+    for (const [i, { handle, nextOffset, validBytes }] of found.entries()) {
+      const baseOffset = bases[i]!
+      this.segments.push({
+        handle,
+        baseOffset,
+        nextOffset,
+        sizeBytes: validBytes,
+        damaged: false,
+      })
     }
   }
 
@@ -237,8 +246,8 @@ class Loading {
   }
 
   #noteDamage(segment: number, found: SegmentReport, cutBytes: number): void {
-    const position = found.damagePosition ?? found.validBytes
-    const offset = found.damageOffset ?? found.nextOffset
+    const position = found.damagePosition
+    const offset = found.damageOffset
     const reason = statusError(found.damage, '', 0).code
     const text = `${segmentName(segment)}.log at byte ${position}: ${reason}`
     this.report.damage ??=

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { ioError } from '../atomic-file.js'
 import type { Env, Timer } from '../env.js'
 import { native } from '../native.js'
-import { DELETED_ENDING, SEGMENT_ENDINGS, segmentName } from './log-files.js'
+import { DELETED_ENDING, segmentName } from './log-files.js'
 import type { SegmentEntry } from './segments.js'
 
 /** The longest time that a timer can wait. */
@@ -19,7 +19,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 interface Removed {
   readonly segment: SegmentEntry
-  readonly paths: string[]
+  /** Where the state of the producers below it lies. */
+  snapshot: string | undefined
   timer: Timer | undefined
 }
 
@@ -59,13 +60,12 @@ export class SegmentRemoval {
 
   async #renameAll(segments: readonly SegmentEntry[], delayMs: number): Promise<void> {
     for (const segment of segments) {
-      const removed: Removed = { segment, paths: [], timer: undefined }
+      const removed: Removed = { segment, snapshot: undefined, timer: undefined }
       this.#removed.add(removed)
-      for (const ending of SEGMENT_ENDINGS) {
-        const path = join(this.#directory, `${segmentName(segment.baseOffset)}${ending}`)
-        if (await renameIfThere(path, path + DELETED_ENDING)) {
-          removed.paths.push(path + DELETED_ENDING)
-        }
+      await native.segmentRename(segment.handle, DELETED_ENDING)
+      const path = join(this.#directory, `${segmentName(segment.baseOffset)}.snapshot`)
+      if (await renameIfThere(path, path + DELETED_ENDING)) {
+        removed.snapshot = path + DELETED_ENDING
       }
       removed.timer = this.#env.after(Math.min(delayMs, TIMER_MS_MAX), () =>
         this.#unlinkSoon(removed),
@@ -81,9 +81,9 @@ export class SegmentRemoval {
   }
 
   /** What stays of it is removed at the next start, so that nobody needs to hear of a failure. */
-  async #unlink({ segment, paths }: Removed): Promise<void> {
-    await native.segmentClose(segment.handle, false).catch(() => {})
-    for (const path of paths) await unlinkQuietly(path)
+  async #unlink({ segment, snapshot }: Removed): Promise<void> {
+    await native.segmentDelete(segment.handle).catch(() => {})
+    if (snapshot !== undefined) await unlinkQuietly(snapshot)
   }
 
   /** Resolves when no rename is under way; never rejects. */
