@@ -38,6 +38,10 @@ export interface ReadOptions {
   maxBytes?: number | undefined
 }
 
+/** Node 20 has the symbol from 20.4 on; compilers make do with this one before. */
+const asyncDispose: unique symbol = (Symbol.asyncDispose ??
+  Symbol.for('Symbol.asyncDispose')) as never
+
 /** Bytes of a slice unless given. */
 const SLICE_BYTES = 1024 * 1024
 
@@ -52,7 +56,7 @@ export async function openLog(directory: string, options: OpenLogOptions = {}): 
   await makeDirectory(path)
   const locks = takeLocks(path)
   try {
-    const log = await Log.open(path, { ...defaultLogOptions, ...chosen }, env.now())
+    const log = await Log.open(path, { ...defaultLogOptions, ...chosen }, env.now(), env)
     return new OpenLog(log, locks, chosen, env)
   } catch (error) {
     for (const lock of locks) lock.release()
@@ -208,6 +212,25 @@ export class OpenLog {
     this.#log.roll()
   }
 
+  /**
+   * Cuts everything at and above `offset`; a batch that holds it goes whole. At or above the end it
+   * does nothing. Appends are refused with READ_ONLY meanwhile, and the offsets are given anew
+   * afterwards. Rejects with BAD_ARGUMENT, OFFSET_TOO_LARGE, CLOSED, FENCED or IO.
+   */
+  async truncate(offset: Offset): Promise<void> {
+    await this.#log.truncateTo(offsetNumber(offset, 'offset'))
+  }
+
+  /**
+   * Moves the log's start up to `offset`: what lies below is out of range at once, and segments that
+   * lie wholly below leave the disk a minute later, or when the log is closed. Below or at the start
+   * it does nothing; the end offset always stays. Throws BAD_ARGUMENT, OFFSET_OUT_OF_RANGE (above
+   * the end), OFFSET_TOO_LARGE, CLOSED, FENCED, READ_ONLY, or as `roll`.
+   */
+  deleteBefore(offset: Offset): void {
+    this.#log.deleteBefore(offsetNumber(offset, 'offset'))
+  }
+
   /** Resolves once everything appended before is on disk. */
   flush(): Promise<void> {
     return this.#log.flush()
@@ -217,6 +240,11 @@ export class OpenLog {
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  /** For `await using`: closes. */
+  [asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   async #close(): Promise<void> {
