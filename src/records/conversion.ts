@@ -63,7 +63,8 @@ function* producedRecords(set: Uint8Array): Generator<LogRecord, void, undefined
       if (left < 0) {
         throw new SeglogError('TOO_LARGE', `a set of more than ${OUTPUT_BYTES_MAX_DEFAULT} bytes`)
       }
-      yield record
+      const { key, value, timestamp } = record
+      yield { key, value, timestamp }
     }
   }
 }
