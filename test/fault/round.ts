@@ -84,14 +84,15 @@ function plan(random: Random, thorough: boolean): Plan {
   const seed = 1 + random.below(1 << 30)
   if (thorough) return { seed, snap: 1, rare: 1, snaps: 150 }
   const made: Plan = { seed, snap: 0.01, rare: 0.15, snaps: 12, delay: random.pick([0, 0, 2000]) }
-  const how = random.below(4)
-  if (how === 0) made.exit = 1 + random.below(random.pick([30, 300, 2000]))
-  if (how === 1) {
-    made.kind = random.below(kinds.length)
-    made.at = 1 + random.below(random.pick([3, 30]))
+  const how = random.below(10)
+  if (how < 3) made.exit = 1 + random.below(random.pick([30, 300, 2000]))
+  if (how >= 6) {
+    const name = random.pick(['write', 'write', 'sync', 'sync', 'open', 'folder', ...kinds])
+    made.kind = kinds.indexOf(name)
+    made.at = 1 + random.below(random.pick([3, 10, name === 'write' ? 200 : 10]))
     made.times = random.pick([1, 1, 3, 1_000_000])
     made.errno = random.pick([EIO, ENOSPC, EMFILE])
-    if (kinds[made.kind] === 'write' && random.chance(0.5)) made.errno = 0
+    if (name === 'write' && random.chance(0.5)) made.errno = 0
   }
   return made
 }

@@ -4,9 +4,12 @@
  * 1 at the first fault found, which it tells with its seed and the directory that shows it; with
  * --go-on it ends in time, and tells each kind of fault once, with the seeds that show it.
  */
+import { rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { emptyTally, round, scratch } from './round.js'
+import { shim } from './shim.js'
 
 const { values } = parseArgs({
   options: {
@@ -32,23 +35,33 @@ const note = (seed: number) => (error: unknown, loss: string) => {
   kindsFound.set(kind, (kindsFound.get(kind) ?? new Set()).add(seed))
 }
 
-console.log(`seed ${first}, ${folder}`)
-for (let seed = first; seed < first + rounds && Date.now() < end; seed++) {
-  const disk = join(folder, String(seed))
-  const started = Date.now()
-  const options = { powerCuts, thorough: seed % 20 === 0 }
-  const found = values['go-on'] ? { found: note(seed) } : {}
-  await round(seed, disk, tally, { ...options, ...found }).catch((error) => {
-    console.error(error)
-    console.error(`\nfound with --seed ${seed}; what shows it is in ${disk}`)
-    process.exitCode = 1
-  })
-  if (process.exitCode) break
-  if (process.env.SEGLOG_TORTURE_TIMES) console.log(seed, Date.now() - started, tally)
+let seed = first
+
+/** Takes seeds until the time is over; what a writer is waited for, the other lanes use. */
+async function lane(): Promise<void> {
+  while (seed < first + rounds && Date.now() < end && !process.exitCode) {
+    const own = seed++
+    const disk = join(folder, String(own))
+    const options = { powerCuts, thorough: own % 20 === 0 }
+    const found = values['go-on'] ? { found: note(own) } : {}
+    await round(own, disk, tally, { ...options, ...found }).catch((error) => {
+      if (values['go-on']) return note(own)(error, 'writer')
+      console.error(error)
+      console.error(`\nfound with --seed ${own}; what shows it is in ${disk}`)
+      process.exitCode = 1
+    })
+  }
 }
+
+console.log(`seeds from ${first}, ${folder}`)
+shim()
+await Promise.all(Array.from({ length: 1 + availableParallelism() }, lane))
 for (const [name, value] of Object.entries(tally)) console.log(`${name}: ${value}`)
 for (const [kind, seeds] of kindsFound) {
   console.log(`\n${kind}\n  seeds ${[...seeds].slice(0, 12).join(' ')}`)
   process.exitCode = 1
 }
-console.log(`records lost: ${process.exitCode ? 'see above' : 0}`)
+if (!process.exitCode) {
+  rmSync(folder, { recursive: true })
+  console.log('records lost: 0')
+}

@@ -25,9 +25,9 @@ const bound = /native\/(\w+_binding|addon|work)\.cc$/
 
 async function compileAll(): Promise<void> {
   mkdirSync(target, { recursive: true })
-  const sources = [...listed('native', '.cc'), ...listed('test/native', '.cc')]
+  const sources = ['native', 'test/native', 'test/fuzz'].flatMap((name) => listed(name, '.cc'))
   const wanted = sources.filter((path) => !bound.test(path))
-  const headers = [...listed('native', '.h'), ...listed('test/native', '.h')]
+  const headers = ['native', 'test/native', 'test/fuzz'].flatMap((name) => listed(name, '.h'))
   const newestHeader = Math.max(...headers.map(modified))
   const objects = wanted.map((path) => join(target, `${basename(path)}.o`))
   const stale = wanted.filter((path, i) => {
