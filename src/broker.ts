@@ -14,9 +14,9 @@ import { Topics } from './controller/topics.js'
 import { EmbeddedCoordination } from './coordination/embedded.js'
 import { brokerZNode } from './coordination/znodes.js'
 import { GroupCoordinator } from './coordinator/group-coordinator.js'
-import { MemoryOffsetStore } from './coordinator/offset-store.js'
+import { OFFSETS_TOPIC, TopicOffsetStore } from './coordinator/topic-store.js'
 import { type Env, systemEnv } from './env.js'
-import { SeglogError } from './errors.js'
+import { KafkaError, ProtocolError, SeglogError } from './errors.js'
 import type { BrokerContext, Endpoint } from './handlers/context.js'
 import { handlers } from './handlers/registry.js'
 import { type Logger, silentLogger } from './logger.js'
@@ -140,6 +140,16 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
   const replicas = new Replicas(logs)
   const topics = new Topics(coordination, replicas, env, config)
   await topics.load(logs.topics())
+  const offsets = new TopicOffsetStore({
+    replicas,
+    env,
+    makeTopic: () => makeOffsetsTopic(topics, config),
+    warn: (line) => logger.warn(line),
+  })
+  const groups = new GroupCoordinator(env, config, offsets)
+  undo.push(async () => groups.close())
+  // Clients of groups are told to wait meanwhile, the others are served.
+  void groups.load(offsets)
   const context: BrokerContext = {
     brokerId,
     clusterId: logs.clusterId,
@@ -147,12 +157,30 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     env,
     replicas,
     topics,
-    groups: new GroupCoordinator(env, config, new MemoryOffsetStore()),
+    groups,
     producerIds: new ProducerIds(coordination, brokerId),
     deadlines: new Deadlines(env),
   }
-  undo.push(async () => context.groups.close())
   return { context, coordination, logs, listeners: [], dataDirs, temporary, logger }
+}
+
+/** Kafka's settings for it: what counts of a group or an offset is the last record alone. */
+async function makeOffsetsTopic(topics: Topics, config: BrokerConfig): Promise<void> {
+  try {
+    await topics.create({
+      name: OFFSETS_TOPIC,
+      partitionCount: config.get('offsets.topic.num.partitions'),
+      replicationFactor: config.get('offsets.topic.replication.factor'),
+      configs: {
+        'cleanup.policy': 'compact',
+        'compression.type': 'producer',
+        'segment.bytes': String(config.get('offsets.topic.segment.bytes')),
+      },
+    })
+  } catch (error) {
+    const exists = error instanceof ProtocolError && error.code === KafkaError.TOPIC_ALREADY_EXISTS
+    if (!exists) throw error
+  }
 }
 
 function givenConfig({ config = {}, port, dataDir }: BrokerOptions): Record<string, string> {

@@ -245,18 +245,14 @@ export const brokerKeys = {
     { min: 1 },
   ),
   'offsets.retention.check.interval.ms': long(600_000, 'How often that is looked for.', { min: 1 }),
-  'offsets.topic.num.partitions': int(50, 'Partitions of __consumer_offsets.', {
-    min: 1,
-    ...notYet,
-  }),
+  'offsets.topic.num.partitions': int(50, 'Partitions of __consumer_offsets.', { min: 1 }),
   'offsets.topic.replication.factor': int(
     1,
     'Replicas of __consumer_offsets. Kafka has 3, which one broker alone cannot have.',
-    { min: 1, max: 32_767, ...notYet },
+    { min: 1, max: 32_767 },
   ),
   'offsets.topic.segment.bytes': int(104_857_600, 'Segment size of __consumer_offsets.', {
     min: 1,
-    ...notYet,
   }),
   'offsets.commit.timeout.ms': int(5000, 'How long a commit waits for the replicas.', {
     min: 1,

@@ -4,9 +4,10 @@
  * only JoinGroup, SyncGroup and commits may be answered later. Clock, timers and randomness come
  * from `Env`.
  *
- * Groups and their members live in memory, and so do the offsets with `MemoryOffsetStore`: after a
- * restart members join anew, and **committed offsets are gone in this cut**. Who may ask for which
- * group, and which topics exist, is left to the handlers.
+ * Groups live in memory and are kept in the store whenever they have become stable or empty, so
+ * that members go on after a restart as if nothing had been. Until the store is loaded every
+ * request is answered with COORDINATOR_LOAD_IN_PROGRESS, never with an offset of -1. Who may ask
+ * for which group, and which topics exist, is left to the handlers.
  *
  * Bounded: members of a group (group.max.size), ids given out and not used, groups, text beside an
  * offset (offset.metadata.max.bytes), offsets (the store). A group without members and offsets is
@@ -16,17 +17,28 @@ import type { BrokerConfig } from '../config.js'
 import type { Env, Timer } from '../env.js'
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import { Group } from './group.js'
+import type { StoredGroup } from './group-records.js'
 import { Join, memberError } from './join.js'
 import { joinError, type Member, Parked, syncError } from './member.js'
 import type { OffsetStore } from './offset-store.js'
 import { commitError, expiredOffsets, fetchOffsets, refuseCommit, storeCommit } from './offsets.js'
 import { Rebalance } from './rebalance.js'
+import { restoredGroup, storedGroup } from './stored-groups.js'
+import { subscribedTopics } from './subscription.js'
 import type * as Types from './types.js'
 
 /** Above that only clients that invent names would go. */
 const groupsMax = 100_000
 /** The longest time that a timer can be set for. */
 const timerMaxMs = 2147483647
+
+/** A store that was there before this process. */
+export interface LoadingStore {
+  /** Reads all of it; resolves with the groups. */
+  load(): Promise<ReadonlyMap<string, StoredGroup>>
+  /** Then: groups that have committed something. */
+  groupIds(): Iterable<string>
+}
 
 export class GroupCoordinator {
   readonly #env: Env
@@ -36,15 +48,37 @@ export class GroupCoordinator {
   readonly #join: Join
   readonly #groups = new Map<string, Group>()
   #sweepTimer: Timer | undefined
+  #loading = false
   #closed = false
 
   constructor(env: Env, config: BrokerConfig, offsets: OffsetStore) {
     this.#env = env
     this.#config = config
     this.#offsets = offsets
-    this.#rebalance = new Rebalance(env, config.get('group.initial.rebalance.delay.ms'))
+    const delayMs = config.get('group.initial.rebalance.delay.ms')
+    this.#rebalance = new Rebalance(env, delayMs, (group) => this.#keep(group))
     this.#join = new Join(env, this.#rebalance, config.get('group.max.size'))
     this.#scheduleSweep()
+  }
+
+  /** Takes over what a store holds, once it is read. REQUIRES: nothing was asked yet. */
+  async load(store: LoadingStore): Promise<void> {
+    this.#loading = true
+    const groups = await store.load()
+    if (this.#closed) return
+    const now = this.#env.now()
+    for (const [id, stored] of groups) {
+      this.#groups.set(id, restoredGroup(id, stored, this.#rebalance, now))
+    }
+    for (const id of store.groupIds()) {
+      if (!this.#groups.has(id)) this.#groups.set(id, new Group(id, now))
+    }
+    this.#loading = false
+  }
+
+  /** What cannot be kept now is kept with the next change; the store tells of its failures. */
+  async #keep(group: Group): Promise<void> {
+    await this.#offsets.saveGroup(group.id, storedGroup(group)).catch(() => {})
   }
 
   /** Answers when everybody has joined, or when the rebalance timeout is over. */
@@ -130,7 +164,8 @@ export class GroupCoordinator {
 
   async commitOffsets(request: Types.OffsetCommitRequest): Promise<Types.OffsetCommitResponse> {
     const { groupId, generationId } = request
-    if (this.#closed) return refuseCommit(request, KafkaError.COORDINATOR_NOT_AVAILABLE)
+    const refused = this.#unavailable()
+    if (refused !== KafkaError.NONE) return refuseCommit(request, refused)
     const known = this.#groups.get(groupId)
     if (known === undefined && generationId >= 0) {
       return refuseCommit(request, KafkaError.GROUP_ID_NOT_FOUND)
@@ -148,7 +183,8 @@ export class GroupCoordinator {
   }
 
   async fetchOffsets(request: Types.OffsetFetchRequest): Promise<Types.OffsetFetchResponse> {
-    if (this.#closed) return { errorCode: KafkaError.COORDINATOR_NOT_AVAILABLE, topics: [] }
+    const refused = this.#unavailable()
+    if (refused !== KafkaError.NONE) return { errorCode: refused, topics: [] }
     return fetchOffsets(this.#offsets, request)
   }
 
@@ -167,7 +203,8 @@ export class GroupCoordinator {
   }
 
   listGroups({ statesFilter, typesFilter }: Types.ListGroupsRequest): Types.ListGroupsResponse {
-    if (this.#closed) return { errorCode: KafkaError.COORDINATOR_NOT_AVAILABLE, groups: [] }
+    const refused = this.#unavailable()
+    if (refused !== KafkaError.NONE) return { errorCode: refused, groups: [] }
     const wanted = (filter: readonly string[], value: string) =>
       filter.length === 0 || filter.some((text) => text.toLowerCase() === value.toLowerCase())
     const groups: Types.ListGroupsResponse['groups'] = []
@@ -191,8 +228,45 @@ export class GroupCoordinator {
     if (group === undefined) return KafkaError.GROUP_ID_NOT_FOUND
     if (group.state !== 'Empty') return KafkaError.NON_EMPTY_GROUP
     this.#bury(group)
-    await this.#offsets.removeGroup(groupId)
-    return KafkaError.NONE
+    try {
+      await this.#offsets.removeGroup(groupId)
+      return KafkaError.NONE
+    } catch {
+      return KafkaError.COORDINATOR_NOT_AVAILABLE
+    }
+  }
+
+  /**
+   * Forgets committed offsets. Those of a topic that a member reads stay, with
+   * GROUP_SUBSCRIBED_TO_TOPIC. Of a group that is not one of consumers, nothing is forgotten while
+   * it has members.
+   */
+  async deleteOffsets(
+    groupId: string,
+    partitions: readonly { topic: string; partition: number }[],
+  ): Promise<{ errorCode: KafkaErrorCode; errorOf: (topic: string) => KafkaErrorCode }> {
+    const errorOf = () => KafkaError.NONE
+    const refused = this.#refuse(groupId)
+    if (refused !== KafkaError.NONE) return { errorCode: refused, errorOf }
+    const group = this.#groups.get(groupId)
+    if (group === undefined) return { errorCode: KafkaError.GROUP_ID_NOT_FOUND, errorOf }
+    if (group.members.size > 0 && group.protocolType !== 'consumer') {
+      return { errorCode: KafkaError.NON_EMPTY_GROUP, errorOf }
+    }
+    const read = subscribedTopics(group)
+    const isRead = (topic: string) => read?.has(topic) ?? true
+    const gone = partitions
+      .filter(({ topic }) => !isRead(topic))
+      .flatMap(({ topic, partition }) => this.#offsets.get(groupId, topic, partition) ?? [])
+    try {
+      await this.#offsets.remove(groupId, gone)
+    } catch {
+      return { errorCode: KafkaError.COORDINATOR_NOT_AVAILABLE, errorOf }
+    }
+    return {
+      errorCode: KafkaError.NONE,
+      errorOf: (topic) => (isRead(topic) ? KafkaError.GROUP_SUBSCRIBED_TO_TOPIC : KafkaError.NONE),
+    }
   }
 
   /** Forgets the offsets of topics that were deleted, in every group. */
@@ -214,8 +288,12 @@ export class GroupCoordinator {
   }
 
   #refuse(groupId: string): KafkaErrorCode {
-    if (groupId === '') return KafkaError.INVALID_GROUP_ID
-    return this.#closed ? KafkaError.COORDINATOR_NOT_AVAILABLE : KafkaError.NONE
+    return groupId === '' ? KafkaError.INVALID_GROUP_ID : this.#unavailable()
+  }
+
+  #unavailable(): KafkaErrorCode {
+    if (this.#closed) return KafkaError.COORDINATOR_NOT_AVAILABLE
+    return this.#loading ? KafkaError.COORDINATOR_LOAD_IN_PROGRESS : KafkaError.NONE
   }
 
   /** Keeps a group that is new. False where there is no room. */
@@ -296,12 +374,13 @@ export class GroupCoordinator {
       const expired = expiredOffsets(group, this.#offsets, this.#env.now(), retentionMs)
       try {
         if (expired.length > 0) await this.#offsets.remove(group.id, expired)
+        const idle = group.state === 'Empty' && group.pending.size === 0
+        if (!idle || this.#offsets.has(group.id)) continue
+        this.#bury(group)
+        if (group.generationId > 0) await this.#offsets.removeGroup(group.id)
       } catch {
         // The store reports its own failures; the next sweep tries again.
-        continue
       }
-      const idle = group.state === 'Empty' && group.pending.size === 0
-      if (idle && !this.#offsets.has(group.id)) this.#bury(group)
     }
   }
 }

@@ -127,6 +127,7 @@ export class Join {
     group.update(member, request)
     this.#rebalance.touch(group, member)
     if (group.state === 'Stable' && group.selectProtocol() === group.protocolName) {
+      this.#rebalance.changed(group)
       const answer = group.joined(member)
       if (request.supportSkippingAssignment) {
         return { ...answer, skipAssignment: memberId === group.leaderId }

@@ -1,10 +1,10 @@
 /**
- * Where committed offsets live. This cut knows memory alone: **committed offsets do not survive a
- * restart of the broker.** The interface is such that a store on the topic __consumer_offsets can
- * take its place: a commit is acknowledged by a promise, and what it changes is seen by reads only
- * then.
+ * Where committed offsets live, and in what shape groups are kept: in memory here, which forgets
+ * them with the process, and in the topic __consumer_offsets in `topic-store.ts`. A commit is
+ * acknowledged by a promise, and what it changes is seen by reads only then.
  */
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
+import type { StoredGroup } from './group-records.js'
 
 export interface CommittedOffset {
   topic: string
@@ -27,6 +27,9 @@ export interface OffsetStore {
   all(groupId: string): Iterable<CommittedOffset>
   has(groupId: string): boolean
   remove(groupId: string, offsets: readonly CommittedOffset[]): Promise<void>
+  /** Keeps what a group is, in place of what was kept of it before. */
+  saveGroup(groupId: string, group: StoredGroup): Promise<KafkaErrorCode>
+  /** Takes a group away with all of its offsets. */
   removeGroup(groupId: string): Promise<void>
 }
 
@@ -43,10 +46,14 @@ export class MemoryOffsetStore implements OffsetStore {
   }
 
   async commit(groupId: string, offsets: readonly CommittedOffset[]): Promise<KafkaErrorCode> {
-    const fresh = offsets.filter(({ topic, partition }) => !this.get(groupId, topic, partition))
-    if (this.#count + fresh.length > this.#offsetsMax) return KafkaError.INVALID_COMMIT_OFFSET_SIZE
-    for (const offset of offsets) this.#put(groupId, offset)
+    if (!this.hasRoom(groupId, offsets)) return KafkaError.INVALID_COMMIT_OFFSET_SIZE
+    for (const offset of offsets) this.put(groupId, offset)
     return KafkaError.NONE
+  }
+
+  hasRoom(groupId: string, offsets: readonly CommittedOffset[]): boolean {
+    const fresh = offsets.filter(({ topic, partition }) => !this.get(groupId, topic, partition))
+    return this.#count + fresh.length <= this.#offsetsMax
   }
 
   get(groupId: string, topic: string, partition: number): CommittedOffset | undefined {
@@ -61,15 +68,25 @@ export class MemoryOffsetStore implements OffsetStore {
     return this.#groups.has(groupId)
   }
 
+  groupIds(): Iterable<string> {
+    return this.#groups.keys()
+  }
+
   async remove(groupId: string, offsets: readonly CommittedOffset[]): Promise<void> {
-    for (const { topic, partition } of offsets) {
-      const topics = this.#groups.get(groupId)
-      const partitions = topics?.get(topic)
-      if (!partitions?.delete(partition)) continue
-      this.#count--
-      if (partitions.size === 0) topics?.delete(topic)
-      if (topics?.size === 0) this.#groups.delete(groupId)
-    }
+    for (const { topic, partition } of offsets) this.drop(groupId, topic, partition)
+  }
+
+  drop(groupId: string, topic: string, partition: number): void {
+    const topics = this.#groups.get(groupId)
+    const partitions = topics?.get(topic)
+    if (!partitions?.delete(partition)) return
+    this.#count--
+    if (partitions.size === 0) topics?.delete(topic)
+    if (topics?.size === 0) this.#groups.delete(groupId)
+  }
+
+  async saveGroup(): Promise<KafkaErrorCode> {
+    return KafkaError.NONE
   }
 
   async removeGroup(groupId: string): Promise<void> {
@@ -79,7 +96,7 @@ export class MemoryOffsetStore implements OffsetStore {
     this.#groups.delete(groupId)
   }
 
-  #put(groupId: string, offset: CommittedOffset) {
+  put(groupId: string, offset: CommittedOffset): void {
     const topics = this.#groups.get(groupId) ?? new Map<string, Partitions>()
     this.#groups.set(groupId, topics)
     const partitions = topics.get(offset.topic) ?? new Map<number, CommittedOffset>()

@@ -20,9 +20,21 @@ export class Rebalance {
   readonly #env: Env
   readonly #initialDelayMs: number
 
-  constructor(env: Env, initialDelayMs: number) {
+  readonly #keep: (group: Group) => Promise<void>
+
+  /**
+   * `keep` is called for each group that has become stable or empty, or changed while stable, and
+   * resolves when that is written down or cannot be.
+   */
+  constructor(env: Env, initialDelayMs: number, keep: (group: Group) => Promise<void>) {
     this.#env = env
     this.#initialDelayMs = initialDelayMs
+    this.#keep = keep
+  }
+
+  /** A group that stays stable has changed. */
+  changed(group: Group) {
+    void this.#keep(group)
   }
 
   /** Takes a new member in. REQUIRES: its join is parked. */
@@ -64,8 +76,8 @@ export class Rebalance {
     if (group.state === 'PreparingRebalance' || group.state === 'Dead') return
     if (group.state === 'CompletingRebalance') {
       for (const member of group.members.values()) member.assign(undefined)
-      this.#answerSyncs(group, () => syncError(KafkaError.REBALANCE_IN_PROGRESS))
     }
+    this.#answerSyncs(group, () => syncError(KafkaError.REBALANCE_IN_PROGRESS))
     group.pendingSync.clear()
     group.collecting = group.state === 'Empty'
     group.transitionTo('PreparingRebalance', this.#env.now())
@@ -96,12 +108,17 @@ export class Rebalance {
     const byMember = new Map(assignments.map((entry) => [entry.memberId, entry.assignment]))
     for (const member of group.members.values()) member.assign(byMember.get(member.id))
     group.transitionTo('Stable', this.#env.now())
-    this.#answerSyncs(group, ({ assignment }) => ({
-      errorCode: KafkaError.NONE,
-      protocolType: group.protocolType,
-      protocolName: group.protocolName,
-      assignment,
-    }))
+    const { generationId } = group
+    // An assignment that was given out must be known after a restart.
+    void this.#keep(group).then(() => {
+      if (group.state !== 'Stable' || group.generationId !== generationId) return
+      this.#answerSyncs(group, ({ assignment }) => ({
+        errorCode: KafkaError.NONE,
+        protocolType: group.protocolType,
+        protocolName: group.protocolName,
+        assignment,
+      }))
+    })
   }
 
   /**
@@ -141,6 +158,7 @@ export class Rebalance {
       group.protocolName = null
       this.#setTimer(group, undefined)
       group.transitionTo('Empty', this.#env.now())
+      void this.#keep(group)
       return
     }
     group.protocolName = group.selectProtocol()

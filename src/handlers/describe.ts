@@ -10,7 +10,7 @@ const LEFT_OUT: readonly (readonly [api: string, reason: string])[] = [
   ['OffsetCommit and OffsetFetch 10', 'topics by id'],
   ['Transactions (24 to 28, 65, 66)', 'not served; a transactional id is refused at once'],
   ['DeleteRecords, CreatePartitions, AlterConfigs, IncrementalAlterConfigs', 'not yet'],
-  ['DescribeLogDirs, ElectLeaders, partition reassignment, quotas', 'not yet'],
+  ['DescribeLogDirs, AlterPartitionReassignments, quotas', 'not yet'],
   ['ACLs, SASL, delegation tokens', 'listeners are PLAINTEXT'],
   ['Traffic between brokers', 'there is one broker'],
 ]

@@ -12,6 +12,7 @@ import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
+import { isInternal } from './topic-kind.js'
 
 type Request = RequestOf<typeof api>
 type TopicResponse = ResponseInput<typeof api>['topics'][number]
@@ -100,7 +101,7 @@ function describe(
     errorCode: KafkaError.NONE,
     name: topic,
     topicId,
-    isInternal: topic === '__consumer_offsets' || topic === '__transaction_state',
+    isInternal: isInternal(topic),
     partitions: partitions.map(({ index, leaderEpoch }) => ({
       errorCode: KafkaError.NONE,
       partitionIndex: index,

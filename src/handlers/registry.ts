@@ -4,6 +4,9 @@ import { createTopics } from './create-topics.js'
 import { deleteTopics } from './delete-topics.js'
 import { describeCluster } from './describe-cluster.js'
 import { describeConfigs } from './describe-configs.js'
+import { describeProducers } from './describe-producers.js'
+import { describeTopicPartitions } from './describe-topic-partitions.js'
+import { electLeaders, listPartitionReassignments } from './elect-leaders.js'
 import { fetch } from './fetch.js'
 import { findCoordinator } from './find-coordinator.js'
 import { deleteGroups, describeGroups, listGroups } from './group-admin.js'
@@ -13,6 +16,7 @@ import type { Handler } from './handler.js'
 import { initProducerId } from './init-producer-id.js'
 import { listOffsets } from './list-offsets.js'
 import { metadata } from './metadata.js'
+import { offsetDelete } from './offset-delete.js'
 import { produce } from './produce.js'
 
 const list: Handler[] = [
@@ -36,6 +40,11 @@ const list: Handler[] = [
   listGroups,
   describeGroups,
   deleteGroups,
+  electLeaders,
+  listPartitionReassignments,
+  offsetDelete,
+  describeProducers,
+  describeTopicPartitions,
 ]
 
 export const handlers: ReadonlyMap<number, Handler> = new Map(

@@ -9,16 +9,31 @@
  * installed is one error that says what to do.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-export const kafkaVersion = '4.3.1'
+/** Today's, the last line with ZooKeeper, and the one of the era of message sets. */
+export const kafkaVersions = ['4.3.1', '3.6.2', '0.8.2.2'] as const
+export type KafkaVersion = (typeof kafkaVersions)[number]
 
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'seglog')
 
-/** The folder with the jars of Apache Kafka's broker, clients and tools. */
-export const kafkaJars = join(cache, `kafka-${kafkaVersion}`)
+/** The folder with the jars of a version of Apache Kafka: broker, clients, tools, and ZooKeeper. */
+export function kafkaJarsOf(version: KafkaVersion): string {
+  return join(cache, `kafka-${version}`)
+}
+
+/** Those of today's Kafka. */
+export const kafkaJars = kafkaJarsOf('4.3.1')
 
 const complete = (folder: string) => existsSync(join(folder, '.done'))
 
@@ -56,17 +71,28 @@ function installPackages(wanted: ReadonlyMap<string, string>): void {
   }
 }
 
-const artifacts = [
-  ['org.apache.kafka', 'kafka_2.13', kafkaVersion],
-  ['org.apache.kafka', 'kafka-tools', kafkaVersion],
-  ['org.slf4j', 'slf4j-simple', '1.7.36'],
-]
+/** What to ask Maven for, as group, artifact and version; dependencies come with it. */
+const artifacts: Record<KafkaVersion, readonly (readonly [string, string, string])[]> = {
+  '4.3.1': [
+    ['org.apache.kafka', 'kafka_2.13', '4.3.1'],
+    ['org.apache.kafka', 'kafka-tools', '4.3.1'],
+    ['org.slf4j', 'slf4j-simple', '1.7.36'],
+  ],
+  '3.6.2': [
+    ['org.apache.kafka', 'kafka_2.13', '3.6.2'],
+    ['org.slf4j', 'slf4j-simple', '1.7.36'],
+  ],
+  '0.8.2.2': [
+    ['org.apache.kafka', 'kafka_2.11', '0.8.2.2'],
+    ['org.slf4j', 'slf4j-simple', '1.7.36'],
+  ],
+}
 
-function pom(): string {
-  const dependencies = artifacts.map(
-    ([group, artifact, version]) =>
+function pom(version: KafkaVersion): string {
+  const dependencies = artifacts[version].map(
+    ([group, artifact, each]) =>
       `    <dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId>` +
-      `<version>${version}</version></dependency>`,
+      `<version>${each}</version></dependency>`,
   )
   return [
     '<project xmlns="http://maven.apache.org/POM/4.0.0">',
@@ -81,38 +107,48 @@ function pom(): string {
   ].join('\n')
 }
 
-function copyDependencies(folder: string): boolean {
-  writeFileSync(join(folder, 'pom.xml'), pom())
+function copyDependencies(folder: string, version: KafkaVersion): boolean {
+  writeFileSync(join(folder, 'pom.xml'), pom(version))
   const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies'
   const args = ['-q', '-B', goal, '-DoutputDirectory=.', '-DincludeScope=runtime']
   return spawnSync('mvn', args, { cwd: folder, stdio: ['ignore', 2, 2] }).status === 0
 }
 
-function fetchJars(): void {
+function fetchJars(version: KafkaVersion): void {
+  const jars = kafkaJarsOf(version)
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, '.fetching-'))
   try {
     // Maven keeps what it has already fetched, so that the second attempt goes on from there.
-    if (!copyDependencies(folder) && !copyDependencies(folder)) {
+    if (!copyDependencies(folder, version) && !copyDependencies(folder, version)) {
       throw new Error(
-        `the compatibility tests need Apache Kafka ${kafkaVersion}, which Maven could not fetch`,
+        `the compatibility tests need Apache Kafka ${version}, which Maven could not fetch`,
       )
     }
+    dropSecondLogger(folder)
     writeFileSync(join(folder, '.done'), '')
-    if (!complete(kafkaJars)) rmSync(kafkaJars, { recursive: true, force: true })
-    renameSync(folder, kafkaJars)
+    if (!complete(jars)) rmSync(jars, { recursive: true, force: true })
+    renameSync(folder, jars)
   } catch (error) {
     // Another run may have put its own copy there first, which is as good.
-    if (!complete(kafkaJars)) throw error
+    if (!complete(jars)) throw error
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Old Kafkas bring a logger of their own, which wants to be set up. */
+function dropSecondLogger(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (/^slf4j-(log4j12|reload4j)/.test(name)) rmSync(join(folder, name))
   }
 }
 
 /** Makes sure that every program and jar of the compatibility tests is there. */
 export async function prepare(): Promise<void> {
   installPackages(packages)
-  if (complete(kafkaJars)) return
+  const wanted = kafkaVersions.filter((version) => !complete(kafkaJarsOf(version)))
+  if (wanted.length === 0) return
   installPackages(new Map([['mvn', 'maven']]))
-  fetchJars()
+  for (const version of wanted) fetchJars(version)
 }

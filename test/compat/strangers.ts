@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Finished, type RunOptions, run } from './harness.js'
-import { kafkaJars } from './prepare.js'
+import { type KafkaVersion, kafkaJarsOf } from './prepare.js'
 
 /** Every codec that Kafka's record batches know, by the names that kcat and Kafka's tools take. */
 export const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
@@ -49,14 +49,24 @@ export async function consumeLines(bootstrap: string, topic: string): Promise<st
   return text.split('\n').slice(0, -1)
 }
 
-/** Runs one of Apache Kafka's own programs. A small heap and one compiler make it start quickly. */
+/** A command of Java. A small heap and one compiler make it start quickly. */
+export function javaArguments(
+  className: string,
+  args: readonly string[],
+  version: KafkaVersion = '4.3.1',
+): string[] {
+  const java = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto']
+  const quiet = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'
+  const unregistered = '-Dzookeeper.jmx.log4j.disable=true'
+  const path = join(kafkaJarsOf(version), '*')
+  return [...java, quiet, unregistered, '-cp', path, className, ...args]
+}
+
+/** Runs one of Apache Kafka's own programs. */
 export function kafkaTool(
   className: string,
   args: readonly string[],
-  options: RunOptions = {},
+  { version, ...options }: RunOptions & { version?: KafkaVersion } = {},
 ): Promise<Finished> {
-  const java = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto']
-  const quiet = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'
-  const whole = [...java, quiet, '-cp', join(kafkaJars, '*'), className, ...args]
-  return run('java', whole, { timeoutMs: 90_000, ...options })
+  return run('java', javaArguments(className, args, version), { timeoutMs: 90_000, ...options })
 }
