@@ -24,9 +24,12 @@ size_t KindIndex(Kind kind) {
   return static_cast<size_t>(kind);
 }
 
-std::vector<char> Content(int fd) {
+// Whether or not the descriptor may read.
+std::vector<char> Content(int own_fd) {
   struct stat info;
-  if (::fstat(fd, &info) != 0)
+  const std::string link = "/proc/self/fd/" + std::to_string(own_fd);
+  const int fd = real().open(link.c_str(), O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0 || ::fstat(fd, &info) != 0)
     return {};
   std::vector<char> bytes(static_cast<size_t>(info.st_size));
   size_t done = 0;
@@ -37,6 +40,7 @@ std::vector<char> Content(int fd) {
       break;
     done += static_cast<size_t>(count);
   }
+  real().close(fd);
   bytes.resize(done);
   return bytes;
 }
@@ -102,7 +106,8 @@ void Shim::Parse(const char* plan) {
   plan_.exit_at = static_cast<uint64_t>(number("exit"));
   plan_.fail = value("kind") == nullptr ? Kind::kAck : static_cast<Kind>(number("kind"));
   plan_.fail_at = static_cast<uint64_t>(number("at"));
-  plan_.fail_times = static_cast<uint64_t>(number("times"));
+  if (value("times") != nullptr)
+    plan_.fail_times = static_cast<uint64_t>(number("times"));
   plan_.error = static_cast<int>(number("errno"));
   plan_.delay_us = static_cast<unsigned>(number("delay"));
 }
