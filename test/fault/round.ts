@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Random, seeded } from '../protocol/random.js'
 import { check, freshFolder, type Loss } from './check.js'
-import { readHistory } from './history.js'
+import { type History, readHistory } from './history.js'
 import { losePower } from './power.js'
-import { scenario } from './scenario.js'
+import { type Scenario, scenario } from './scenario.js'
 import { countFaults, kinds, makeDisk, onDisk, type Plan } from './shim.js'
 
 const writer = fileURLToPath(new URL('./writer.js', import.meta.url))
@@ -48,42 +48,22 @@ export const scratch = () =>
   mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'seglog-torture-'))
 
 export interface RoundOptions {
-  /** A snapshot before every event, of a short life. */
+  /** A snapshot before every event, of one life. */
   thorough?: boolean
   /** Losses of power per state that is judged. */
   powerCuts?: number
+  /** In place of what the seed says. */
+  changes?: Partial<Scenario>
+  /** In place of what the seed says, in one life that nobody ends from outside. */
+  plan?: Partial<Plan>
   /** Is told of each fault that is found; without it the first one ends the round. */
   found?: (error: unknown, loss: Loss) => void
 }
 
-/** Throws what it found, with the disk left in `disk`, which is otherwise removed. */
-export async function round(
-  seed: number,
-  disk: string,
-  tally: Tally,
-  options: RoundOptions = {},
-): Promise<void> {
-  const random = seeded(seed)
-  makeDisk(disk, seed % 2 === 0 ? ['log-0'] : [])
-  for (let lives = options.thorough ? 1 : 1 + random.below(3); lives > 0; lives--) {
-    await live(disk, seed, random, tally, options)
-    await judgeAll(disk, seed, random, tally, options)
-    if (readHistory(join(disk, 'acks')).closed) break
-  }
-  const history = readHistory(join(disk, 'acks'))
-  tally.acknowledged += history.acknowledged.at(-1)?.to ?? 0
-  tally.durable += history.durable.at(-1)?.to ?? 0
-  tally.faults += countFaults(disk)
-  tally.rounds++
-  rmSync(disk, { recursive: true })
-}
-
 const { EIO, ENOSPC, EMFILE } = constants.errno
 
-function plan(random: Random, thorough: boolean): Plan {
-  const seed = 1 + random.below(1 << 30)
-  if (thorough) return { seed, snap: 1, rare: 1, snaps: 150 }
-  const made: Plan = { seed, snap: 0.01, rare: 0.15, snaps: 12, delay: random.pick([0, 0, 2000]) }
+function randomPlan(random: Random): Partial<Plan> {
+  const made: Partial<Plan> = { delay: random.pick([0, 0, 2000]) }
   const how = random.below(10)
   if (how < 3) made.exit = 1 + random.below(random.pick([30, 300, 2000]))
   if (how >= 6) {
@@ -97,83 +77,125 @@ function plan(random: Random, thorough: boolean): Plan {
   return made
 }
 
-/** Resolves when the writer has ended, by its plan, by itself or from outside. */
-async function live(
-  disk: string,
-  seed: number,
-  random: Random,
-  tally: Tally,
-  { thorough = false }: RoundOptions,
-): Promise<void> {
-  const life = random.below(1 << 30)
-  const child = spawn(process.execPath, [writer, disk, String(seed), String(life)], {
-    env: onDisk(disk, plan(random, thorough)),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let complaint = ''
-  child.stderr.on('data', (chunk) => {
-    complaint += chunk
-  })
-  const patience = setTimeout(() => child.kill('SIGABRT'), 60_000)
-  const soon = random.chance(thorough ? 0 : 0.3) ? 60 + random.below(200) : undefined
-  const early = soon === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), soon)
-  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => {
-    child.on('close', (status, by) => resolve([status, by]))
-  })
-  clearTimeout(patience)
-  clearTimeout(early)
-  if (code !== 0 && code !== 99 && signal !== 'SIGKILL') {
-    throw new Error(`the writer ended with ${code ?? signal}: ${complaint}`)
-  }
-  if (code !== 0) tally.kills++
-}
+class Round {
+  readonly #disk: string
+  readonly #tally: Tally
+  readonly #options: RoundOptions
+  readonly #chosen: Scenario
+  readonly #random: Random
 
-async function judgeAll(
-  disk: string,
-  seed: number,
-  random: Random,
-  tally: Tally,
-  options: RoundOptions,
-): Promise<void> {
-  const snaps = join(disk, 'snaps')
-  for (const name of readdirSync(snaps).sort((a, b) => Number(a) - Number(b))) {
-    const state = join(snaps, name)
-    // The process was ended while this one was made.
-    if (existsSync(join(state, 'ready'))) await judgeState(state, seed, random, tally, options)
-    rmSync(state, { recursive: true })
+  constructor(seed: number, disk: string, tally: Tally, options: RoundOptions) {
+    this.#disk = disk
+    this.#tally = tally
+    this.#options = options
+    this.#chosen = { ...scenario(seed), ...options.changes }
+    this.#random = seeded(seed)
   }
-  await judgeState(disk, seed, random, tally, options)
-}
 
-/** Works on copies: the state itself may live on. */
-async function judgeState(
-  state: string,
-  seed: number,
-  random: Random,
-  tally: Tally,
-  { powerCuts = 1, found }: RoundOptions,
-): Promise<void> {
-  const chosen = scenario(seed)
-  const history = readHistory(join(state, 'acks'))
-  const judge = async (directory: string, loss: Loss) => {
-    try {
-      const { records, cut } = await check(directory, chosen, history, loss, random.chance(0.3))
-      tally.recordsRead += records
-      tally.tornTails += cut ? 1 : 0
-      rmSync(directory, { recursive: true })
-    } catch (error) {
-      if (!found) throw error
-      found(error, loss)
+  async run(): Promise<History> {
+    const { thorough, plan } = this.#options
+    makeDisk(this.#disk, this.#chosen.seed % 2 === 0 ? ['log-0'] : [])
+    for (let lives = thorough || plan ? 1 : 1 + this.#random.below(3); lives > 0; lives--) {
+      await this.#live()
+      await this.#judgeAll()
+      if (this.#history().closed) break
+    }
+    return this.#history()
+  }
+
+  #history(state = this.#disk): History {
+    return readHistory(join(state, 'acks'))
+  }
+
+  #plan(): Plan {
+    const { thorough, plan } = this.#options
+    const seed = 1 + this.#random.below(1 << 30)
+    if (thorough) return { seed, snap: 1, rare: 1, snaps: 150, ...plan }
+    return { seed, snap: 0.01, rare: 0.15, snaps: 12, ...(plan ?? randomPlan(this.#random)) }
+  }
+
+  /** Resolves when the writer has ended, by its plan, by itself or from outside. */
+  async #live(): Promise<void> {
+    const { thorough, plan, changes = {} } = this.#options
+    const life = String(this.#random.below(1 << 30))
+    const words = [this.#disk, String(this.#chosen.seed), life, JSON.stringify(changes)]
+    const child = spawn(process.execPath, [writer, ...words], {
+      env: onDisk(this.#disk, this.#plan()),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let complaint = ''
+    child.stderr.on('data', (chunk) => {
+      complaint += chunk
+    })
+    const patience = setTimeout(() => child.kill('SIGABRT'), 60_000)
+    const early = this.#random.chance(thorough || plan ? 0 : 0.3)
+    const end = early && setTimeout(() => child.kill('SIGKILL'), 60 + this.#random.below(200))
+    const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => {
+      child.on('close', (status, by) => resolve([status, by]))
+    })
+    clearTimeout(patience)
+    if (end) clearTimeout(end)
+    if (code !== 0 && code !== 99 && signal !== 'SIGKILL') {
+      throw new Error(`the writer ended with ${code ?? signal}: ${complaint}`)
+    }
+    if (code !== 0) this.#tally.kills++
+  }
+
+  async #judgeAll(): Promise<void> {
+    const snaps = join(this.#disk, 'snaps')
+    for (const name of readdirSync(snaps).sort((a, b) => Number(a) - Number(b))) {
+      const state = join(snaps, name)
+      // Without `ready` the process was ended while this one was made.
+      if (existsSync(join(state, 'ready'))) await this.#judgeState(state)
+      rmSync(state, { recursive: true })
+    }
+    await this.#judgeState(this.#disk)
+  }
+
+  /** Works on copies: the state itself may live on. */
+  async #judgeState(state: string): Promise<void> {
+    const history = this.#history(state)
+    const crashed = freshFolder(join(state, 'crashed'))
+    cpSync(join(state, 'live'), crashed, { recursive: true })
+    await this.#judge(crashed, history, 'process')
+    this.#tally.crashes++
+    for (let cuts = this.#options.powerCuts ?? 1; cuts > 0; cuts--) {
+      const dark = freshFolder(join(state, 'dark'))
+      losePower(state, dark, this.#random)
+      await this.#judge(dark, history, 'power')
+      this.#tally.powerCuts++
     }
   }
-  const crashed = freshFolder(join(state, 'crashed'))
-  cpSync(join(state, 'live'), crashed, { recursive: true })
-  await judge(crashed, 'process')
-  tally.crashes++
-  for (let cuts = powerCuts; cuts > 0; cuts--) {
-    const dark = freshFolder(join(state, 'dark'))
-    losePower(state, dark, random)
-    await judge(dark, 'power')
-    tally.powerCuts++
+
+  async #judge(directory: string, history: History, loss: Loss): Promise<void> {
+    const again = this.#random.chance(0.3)
+    try {
+      const { records, cut } = await check(directory, this.#chosen, history, loss, again)
+      this.#tally.recordsRead += records
+      this.#tally.tornTails += cut ? 1 : 0
+      rmSync(directory, { recursive: true })
+    } catch (error) {
+      if (!this.#options.found) throw error
+      this.#options.found(error, loss)
+    }
   }
+}
+
+/**
+ * Throws what it found, with the disk left in `disk`, which is otherwise removed. Gives what the
+ * writer told.
+ */
+export async function round(
+  seed: number,
+  disk: string,
+  tally: Tally,
+  options: RoundOptions = {},
+): Promise<History> {
+  const history = await new Round(seed, disk, tally, options).run()
+  tally.acknowledged += history.acknowledged.at(-1)?.to ?? 0
+  tally.durable += history.durable.at(-1)?.to ?? 0
+  tally.faults += countFaults(disk)
+  tally.rounds++
+  rmSync(disk, { recursive: true })
+  return history
 }

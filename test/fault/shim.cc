@@ -20,10 +20,6 @@ namespace {
 constexpr int kExitCode = 99;
 constexpr size_t kSector = 512;
 
-size_t KindIndex(Kind kind) {
-  return static_cast<size_t>(kind);
-}
-
 // Whether or not the descriptor may read.
 std::vector<char> Content(int own_fd) {
   struct stat info;
@@ -109,6 +105,8 @@ void Shim::Parse(const char* plan) {
   if (value("times") != nullptr)
     plan_.fail_times = static_cast<uint64_t>(number("times"));
   plan_.error = static_cast<int>(number("errno"));
+  if (const char* only = value("only"))
+    plan_.only = std::string(only, std::strcspn(only, ","));
   plan_.delay_us = static_cast<unsigned>(number("delay"));
 }
 
@@ -136,37 +134,45 @@ bool Shim::Watched(const char* path, std::string* name) const {
   return true;
 }
 
-bool Shim::Fails(Kind kind) {
-  const uint64_t count = ++of_kind_[KindIndex(kind)];
-  return kind == plan_.fail && kind != Kind::kAck && count >= plan_.fail_at &&
-         count - plan_.fail_at < plan_.fail_times;
+bool Shim::Fails(Kind kind, const std::string& name) {
+  if (kind != plan_.fail || kind == Kind::kAck || name.find(plan_.only) == std::string::npos)
+    return false;
+  const uint64_t count = ++failing_;
+  if (count < plan_.fail_at || count - plan_.fail_at >= plan_.fail_times)
+    return false;
+  Note("X " + std::to_string(static_cast<int>(kind)));
+  return true;
 }
 
-int Shim::Step(Kind kind, const Open* file, const void* bytes, size_t length, int fd,
-               const off_t* position) {
+void Shim::Event(Kind kind, const std::function<void()>& in_part) {
+  events_++;
   const bool often = kind == Kind::kWrite || kind == Kind::kAck;
-  const bool changes = kind != Kind::kRead && kind != Kind::kMap;
-  short_write_ = false;
-  if (changes) {
-    events_++;
-    const bool ends = events_ == plan_.exit_at;
-    const bool snap = snaps_ < plan_.snaps_max && Chance(often ? plan_.snap : plan_.snap_rare);
-    // A process can end in the middle of a write, and only that of a file is not atomic.
-    if ((ends || snap) && file != nullptr && length > 1 && Chance(0.5)) {
-      const size_t part = Random() % length;
-      if (position != nullptr)
-        (void)real().pwrite(fd, bytes, part, *position);
-    }
-    if (snap)
-      Snapshot();
-    if (ends)
-      ::_exit(kExitCode);
-  }
-  if (!Fails(kind))
-    return 0;
-  Note("X " + std::to_string(KindIndex(kind)));
-  short_write_ = plan_.error == 0;
-  return plan_.error;
+  const bool ends = events_ == plan_.exit_at;
+  const bool snap = snaps_ < plan_.snaps_max && Chance(often ? plan_.snap : plan_.snap_rare);
+  if ((ends || snap) && Chance(0.5))
+    in_part();
+  if (snap)
+    Snapshot();
+  if (ends)
+    ::_exit(kExitCode);
+}
+
+int Shim::Step(Kind kind, const std::string& name) {
+  if (kind != Kind::kRead && kind != Kind::kMap)
+    Event(kind, [] {});
+  return Fails(kind, name) ? plan_.error : 0;
+}
+
+int Shim::StepWrite(const Open& file, int fd, const void* bytes, size_t length,
+                    const off_t* position) {
+  // A process can end in the middle of a write. What a writer appends to has no position to name.
+  Event(Kind::kWrite, [&] {
+    if (length > 1 && position != nullptr)
+      (void)!real().pwrite(fd, bytes, Random() % length, *position);
+  });
+  const bool fails = Fails(Kind::kWrite, file.name);
+  short_write_ = fails && plan_.error == 0;
+  return fails ? plan_.error : 0;
 }
 
 void Shim::Note(const std::string& line) {
@@ -182,7 +188,11 @@ int Shim::OpenFile(const char* path, int flags, mode_t mode) {
   std::lock_guard<std::mutex> lock(mutex_);
   struct stat info;
   const bool makes = !acks && (flags & O_CREAT) != 0 && ::stat(path, &info) != 0;
-  const int error = makes ? Step(Kind::kOpen) : (!acks && Fails(Kind::kOpen) ? plan_.error : 0);
+  int error = 0;
+  if (makes)
+    error = Step(Kind::kOpen, name);
+  else if (!acks && Fails(Kind::kOpen, name))
+    error = plan_.error;
   if (error != 0) {
     errno = error;
     return -1;
@@ -215,8 +225,8 @@ ssize_t Shim::Write(int fd, const void* bytes, size_t length, const off_t* posit
   if (found == open_.end())
     lock.unlock();
   else if (found->second.what == Open::What::kAcks)
-    (void)Step(Kind::kAck);
-  else if (const int error = Step(Kind::kWrite, &found->second, bytes, length, fd, position)) {
+    (void)Step(Kind::kAck, "");
+  else if (const int error = StepWrite(found->second, fd, bytes, length, position)) {
     errno = error;
     return -1;
   } else if (short_write_ && length > 1) {
@@ -235,7 +245,7 @@ int Shim::Sync(int fd) {
   }
   const Open file = found->second;
   const bool folder = file.what == Open::What::kFolder;
-  if (const int error = Step(folder ? Kind::kFolder : Kind::kSync)) {
+  if (const int error = Step(folder ? Kind::kFolder : Kind::kSync, file.name)) {
     if (!folder)
       Lose(fd, file.id);
     errno = error;

@@ -19,7 +19,9 @@
 #ifndef SEGLOG_TEST_FAULT_SHIM_H_
 #define SEGLOG_TEST_FAULT_SHIM_H_
 
+#include <cerrno>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -61,6 +63,7 @@ struct Plan {
   uint64_t fail_at = 0;   // the first event of that kind to fail, from 1
   uint64_t fail_times = 1;
   int error = 0;         // errno; 0 for a write that is short and no error
+  std::string only;      // a part of the names that fail; empty for all
   unsigned delay_us = 0; // a sync returns up to so much after it took its picture
 };
 
@@ -93,9 +96,11 @@ class Shim {
   uint64_t Random();
   bool Chance(double probability);
   // Before an event: snapshots, and the end of the process. Returns the errno to fail with.
-  int Step(Kind kind, const Open* file = nullptr, const void* bytes = nullptr, size_t length = 0,
-           int fd = -1, const off_t* position = nullptr);
-  bool Fails(Kind kind);
+  int Step(Kind kind, const std::string& name);
+  // As Step, for a write, of which a part may be done before the snapshot or the end.
+  int StepWrite(const Open& file, int fd, const void* bytes, size_t length, const off_t* position);
+  void Event(Kind kind, const std::function<void()>& in_part);
+  bool Fails(Kind kind, const std::string& name);
   void Note(const std::string& line);
   void Snapshot();
   void Restore();
@@ -107,7 +112,7 @@ class Shim {
   Plan plan_;
   uint64_t random_ = 1;
   uint64_t events_ = 0;
-  uint64_t of_kind_[10] = {};
+  uint64_t failing_ = 0; // events of the kind and names that may fail
   int snaps_ = 0;
   int ids_ = 0;
   int journal_ = -1;
@@ -121,7 +126,7 @@ template <typename Act> auto Shim::OnFile(int fd, Kind kind, Act act) -> decltyp
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = open_.find(fd);
   if (found != open_.end() && found->second.what == Open::What::kFile) {
-    if (const int error = Step(kind)) {
+    if (const int error = Step(kind, found->second.name)) {
       errno = error;
       return static_cast<decltype(act())>(-1);
     }
@@ -131,7 +136,7 @@ template <typename Act> auto Shim::OnFile(int fd, Kind kind, Act act) -> decltyp
 
 template <typename Act> int Shim::OnName(const std::string& line, Act act) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (const int error = Step(Kind::kName)) {
+  if (const int error = Step(Kind::kName, line)) {
     errno = error;
     return -1;
   }

@@ -51,6 +51,7 @@ export interface Plan {
   at?: number
   times?: number
   errno?: number
+  only?: string
   delay?: number
 }
 

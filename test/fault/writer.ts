@@ -1,7 +1,8 @@
 /**
  * Run as a process of its own, on the disk of shim.h, until it ends or is ended. Argument 1 is the
- * disk, argument 2 the seed of the scenario, argument 3 the seed of this life on it. Tells what it
- * does to the file `acks`: see history.ts. Exit code 0 unless it met what no fault explains.
+ * disk, argument 2 the seed of the scenario, argument 3 the seed of this life on it, argument 4
+ * changes of the scenario. Tells what it does to the file `acks`: see history.ts. Exit code 0 unless
+ * it met what no fault explains.
  */
 import { appendFileSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,10 +11,10 @@ import { SeglogError } from '../../src/errors.js'
 import { type OpenLog, openLog } from '../../src/open-log.js'
 import { seeded } from '../protocol/random.js'
 import { readHistory } from './history.js'
-import { recordsFrom, scenario } from './scenario.js'
+import { recordsFrom, type Scenario, scenario } from './scenario.js'
 
-const [, , disk = '', seed = '', life = ''] = process.argv
-const chosen = scenario(Number(seed))
+const [, , disk = '', seed = '', life = '', changes = '{}'] = process.argv
+const chosen: Scenario = { ...scenario(Number(seed)), ...JSON.parse(changes) }
 const random = seeded(Number(life))
 const acks = join(disk, 'acks')
 const past = readHistory(acks)
