@@ -33,6 +33,7 @@ interface Arguments {
   json?: string | undefined
   directory: string
   quick: boolean
+  help: boolean
 }
 
 function parse(args: string[]): Arguments | undefined {
@@ -44,13 +45,14 @@ function parse(args: string[]): Arguments | undefined {
         json: { type: 'string' },
         dir: { type: 'string' },
         quick: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
       },
     })
     const names = positionals.length === 0 ? [...suites.keys()] : positionals
     const chosen = names.flatMap((name) => suites.get(name) ?? [])
     if (chosen.length !== names.length) return undefined
-    const { json, dir: directory = tmpdir(), quick } = values
-    return { chosen, json, directory, quick }
+    const { json, dir: directory = tmpdir(), quick, help } = values
+    return { chosen, json, directory, quick, help }
   } catch {
     return undefined
   }
@@ -78,6 +80,10 @@ async function main(): Promise<number> {
   if (!parsed) {
     process.stderr.write(usage())
     return 2
+  }
+  if (parsed.help) {
+    process.stdout.write(usage())
+    return 0
   }
   // An interrupted bench must end through 'exit', which removes its files.
   process.once('SIGINT', () => process.exit(130))

@@ -3,7 +3,15 @@
 // so that a checkout with nothing missing costs a few milliseconds. Fails with one clear message;
 // see `fail`.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -40,8 +48,11 @@ function newestUnder(path, ending) {
 }
 
 export function checkPlatform() {
-  const [major] = process.versions.node.split('.').map(Number)
-  if (major < 20) fail(`Node.js 20 or newer is needed; this is ${process.version}.`)
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  // The same as `engines` of package.json.
+  if (major < 20 || (major === 20 && minor < 3)) {
+    fail(`Node.js 20.3 or newer is needed; this is ${process.version}.`)
+  }
   if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) {
     fail(`Linux on x64 or arm64 is needed; this is ${process.platform} on ${process.arch}.`)
   }
@@ -86,12 +97,24 @@ export function buildAddon() {
   utimesSync(addon, now, now)
 }
 
+/** What a source that is gone was compiled to would be tested and packed on. */
+function removeOrphans() {
+  const dist = join(root, 'dist')
+  if (!existsSync(dist)) return
+  for (const name of readdirSync(dist, { recursive: true })) {
+    const stem = /^(.*)(?:\.d\.ts|\.js|\.js\.map)$/.exec(name)?.[1]
+    if (stem === undefined || existsSync(join(root, `${stem.replace(/\.js$/, '')}.ts`))) continue
+    rmSync(join(dist, name))
+  }
+}
+
 export function compileTypeScript() {
   const newest = Math.max(
     ...['src', 'test', 'bench'].map((folder) => newestUnder(folder, /\.ts$/)),
     modified(join(root, 'tsconfig.json')),
   )
   if (modified(compiled) >= newest) return
+  removeOrphans()
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')])
   mkdirSync(dirname(compiled), { recursive: true })
   writeFileSync(compiled, '')

@@ -158,10 +158,22 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     replicas,
     topics,
     groups,
-    producerIds: new ProducerIds(coordination, brokerId),
+    producerIds: new ProducerIds(coordination, brokerId, () => highestProducerId(replicas)),
     deadlines: new Deadlines(env),
   }
   return { context, coordination, logs, listeners: [], dataDirs, temporary, logger }
+}
+
+function highestProducerId(replicas: Replicas): number {
+  let highest = -1
+  for (const { partitions } of replicas.topics()) {
+    for (const partition of partitions) {
+      for (const { producerId } of partition?.log.producers.entries() ?? []) {
+        highest = Math.max(highest, producerId)
+      }
+    }
+  }
+  return highest
 }
 
 /** Kafka's settings for it: what counts of a group or an offset is the last record alone. */

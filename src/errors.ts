@@ -189,12 +189,37 @@ export type ErrorCode =
   | 'ADDRESS_IN_USE'
   | 'USAGE'
 
+/** What the result codes of the addon mean, for the text of an error. */
+export const statusWords = {
+  OK: 'no damage',
+  BAD_ARGUMENT: 'an argument is out of its range, of another type, or of no use in this state',
+  CLOSED: 'it was closed',
+  IO: 'a system call failed',
+  NO_SPACE: 'no space is left on the disk, and nothing was changed',
+  TOO_MANY_FILES: 'too many files or mappings are open; raise the limit (ulimit -n) or try later',
+  LOCKED: 'locked by another process, or by another log or broker in this one; close that first',
+  EXISTS: 'a file of that name is there already',
+  NOT_FOUND: 'not found',
+  FENCED: 'a write or sync failed before; close it and open it again',
+  READ_ONLY: 'the segment is sealed and takes no more records',
+  SEGMENT_FULL: 'the records do not fit into the segment',
+  OFFSET_OUT_OF_RANGE: 'the offset is outside of what is stored',
+  CORRUPT: 'the bytes of a batch are damaged (CORRUPT)',
+  BAD_MAGIC: 'the batch is of another format than magic 2 (BAD_MAGIC)',
+  INVALID_RECORD: 'the records of a batch break the rules of the format (INVALID_RECORD)',
+  TOO_LARGE: 'more than the limit allows',
+  OFFSET_TOO_LARGE: 'an offset is above 2^53 - 1 (OFFSET_TOO_LARGE)',
+  BROKEN_PIPE: 'the other side has closed the connection',
+  UNSUPPORTED: 'this kernel or file system cannot do it',
+  SHORT: 'the file ends before the bytes that were asked for (SHORT)',
+} as const satisfies Partial<Record<ErrorCode, string>>
+
 /** An error with a code to switch on, and errno of the system call where there was one. */
 export class SeglogError extends Error {
   override readonly name = 'SeglogError'
   readonly code: ErrorCode
   /** errno as a positive number, where a system call failed. */
-  readonly errno?: number
+  declare readonly errno?: number
 
   constructor(code: ErrorCode, message: string, options: { errno?: number; cause?: unknown } = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)

@@ -7,7 +7,8 @@
  * that may touch a cold disk return a promise and reject with a `SeglogError`.
  */
 import { createRequire } from 'node:module'
-import { type ErrorCode, SeglogError } from './errors.js'
+import { getSystemErrorMap } from 'node:util'
+import { SeglogError, statusWords } from './errors.js'
 
 /** Results of a native call that did not fail. Values mirror `Code` in native/status.h. */
 export const Status = {
@@ -228,14 +229,17 @@ function isJobError(error: unknown): error is JobError {
   return error instanceof Error && 'status' in error && 'errno' in error
 }
 
-/** Makes a `SeglogError` of what a job rejected with. */
+/** Makes a `SeglogError` of what a job rejected with; it names the path where one was given. */
 function translated<Args extends unknown[], T>(
   name: string,
   call: (...args: Args) => Promise<T>,
 ): (...args: Args) => Promise<T> {
   return (...args) =>
     call(...args).catch((error: unknown) => {
-      throw isJobError(error) ? statusError(error.status, name, error.errno) : error
+      if (!isJobError(error)) throw error
+      const [subject] = args
+      const what = typeof subject === 'string' ? `${subject}.log` : name
+      throw statusError(error.status, what, error.errno)
     })
 }
 
@@ -246,10 +250,10 @@ function load(): NativeAddon {
     return {
       ...addon,
       segmentOpen: translated('segmentOpen', addon.segmentOpen),
-      segmentFlush: translated('segmentFlush', addon.segmentFlush),
-      segmentTruncate: translated('segmentTruncate', addon.segmentTruncate),
-      segmentSeal: translated('segmentSeal', addon.segmentSeal),
-      segmentClose: translated('segmentClose', addon.segmentClose),
+      segmentFlush: translated('sync of a segment', addon.segmentFlush),
+      segmentTruncate: translated('truncation of a segment', addon.segmentTruncate),
+      segmentSeal: translated('sealing of a segment', addon.segmentSeal),
+      segmentClose: translated('closing of a segment', addon.segmentClose),
     }
   } catch (cause) {
     throw new SeglogError(
@@ -263,9 +267,27 @@ function load(): NativeAddon {
 
 export const native: NativeAddon = load()
 
-const codes = new Map<number, ErrorCode>(
-  Object.entries(Status).map(([name, value]) => [value, name as ErrorCode]),
+type StatusName = keyof typeof Status
+
+const names = new Map<number, StatusName>(
+  Object.entries(Status).map(([name, value]) => [value, name as StatusName]),
 )
+
+/** A failed system call stands behind these; with the others, errno is of an earlier failure. */
+const withErrno = new Set<StatusName>([
+  'IO',
+  'NO_SPACE',
+  'TOO_MANY_FILES',
+  'EXISTS',
+  'BROKEN_PIPE',
+  'UNSUPPORTED',
+])
+
+/** What the system calls it, such as `EACCES: permission denied`. */
+function errnoText(errno: number): string {
+  const [name, words] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, 'unknown']
+  return `${name}: ${words}`
+}
 
 /** The error for a native status. `what` names the file or the act. */
 export function statusError(
@@ -273,8 +295,14 @@ export function statusError(
   what: string,
   errno = native.results[Result.ERRNO],
 ): SeglogError {
-  const code = codes.get(status) ?? 'IO'
-  return new SeglogError(code, `${what}: ${code}`, errno ? { errno } : {})
+  const name = names.get(status) ?? 'IO'
+  // Whom a lock shuts out knows the directory, not the file that stands for it.
+  const subject = name === 'LOCKED' ? what.replace(/\/\.lock$/, '') : what
+  if (!errno || !withErrno.has(name)) {
+    return new SeglogError(name, `${subject}: ${statusWords[name]}`)
+  }
+  const text = name === 'IO' ? errnoText(errno) : `${statusWords[name]} (${errnoText(errno)})`
+  return new SeglogError(name, `${subject}: ${text}`, { errno })
 }
 
 /** Passes a result at or above 0 on, and throws what a status below 0 stands for. */

@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs'
 import { SeglogError } from '../errors.js'
 import { HEADER_BYTES, parseBatchHeader } from '../records/index.js'
 import type { Report } from './dump-report.js'
+import { reportZeros } from './dump-zeros.js'
 import { FileWindow } from './file-window.js'
 import type { Output } from './output.js'
 
@@ -20,6 +21,11 @@ const LOG_WINDOW_BYTES = 64
 /** Reports one entry and returns what is wrong with it, or undefined. */
 type EntryCheck = (bytes: Buffer, report: Report) => string | undefined
 
+/** The first entry may be of zeros; what follows it rises. */
+function isTail(file: FileWindow, position: number): boolean {
+  return position > 0 || file.firstNonZero(position) < 0
+}
+
 async function walk(
   file: FileWindow,
   entryBytes: number,
@@ -29,16 +35,14 @@ async function walk(
 ): Promise<boolean> {
   for (let position = 0; position < file.sizeBytes && !output.closed; position += entryBytes) {
     const bytes = file.view(position, entryBytes)
-    if (bytes.every((byte) => byte === 0) && file.firstNonZero(position) < 0) {
-      const left = file.sizeBytes - position
-      report.note(position, `a zero tail of ${left} bytes: space reserved for entries`)
-      return false
+    if (bytes.every((byte) => byte === 0) && isTail(file, position)) {
+      return reportZeros(file, position, 'entries', report)
     }
     if (bytes.length < entryBytes) {
       report.damage('torn-tail', position, `the file ends after ${bytes.length} bytes of an entry`)
       return true
     }
-    // The window moves with `firstNonZero`, so the bytes are looked up again.
+    // The window may have moved, so the bytes are looked up again.
     const problem = check(file.view(position, entryBytes), report)
     if (problem !== undefined) {
       report.damage('corrupt', position, problem)

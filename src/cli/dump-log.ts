@@ -17,6 +17,7 @@ import {
   parseBatchHeader,
 } from '../records/index.js'
 import type { Report } from './dump-report.js'
+import { reportZeros } from './dump-zeros.js'
 import { type FileWindow, WINDOW_BYTES } from './file-window.js'
 import type { Output } from './output.js'
 
@@ -32,18 +33,6 @@ function crcOf(file: FileWindow, position: number, header: BatchHeader): number 
     at += bytes.length
   }
   return sum
-}
-
-/** Tells a reserved tail from damage where a header of zeros stands. Returns true for damage. */
-function reportZeros(file: FileWindow, position: number, report: Report): boolean {
-  const left = file.sizeBytes - position
-  const end = file.firstNonZero(position)
-  if (end < 0) {
-    report.note(position, `a zero tail of ${left} bytes: space reserved for appends`)
-    return false
-  }
-  report.damage('corrupt', position, `zeros where a batch should be, and other bytes from ${end}`)
-  return true
 }
 
 /** The header at `position`, or undefined when damage was reported. */
@@ -118,7 +107,7 @@ export async function dumpLog(
   let expected = baseOffset ?? 0
   while (position < file.sizeBytes && !output.closed) {
     if (file.view(position, HEADER_BYTES).every((byte) => byte === 0)) {
-      return reportZeros(file, position, report)
+      return reportZeros(file, position, 'appends', report)
     }
     const header = readHeader(file, position, report)
     if (header === undefined) return true

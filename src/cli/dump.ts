@@ -147,5 +147,5 @@ export async function run(args: string[], io: Io): Promise<number> {
     }
   }
   await output.end()
-  return exitCode
+  return output.failed ? 1 : exitCode
 }

@@ -4,10 +4,19 @@
  *
  * The size is taken when the file is opened; what a writer appends later is not seen.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { basename } from 'node:path'
 import { SeglogError } from '../errors.js'
 
 export const WINDOW_BYTES = 1024 * 1024
+
+/** No segment and no index is larger: positions in them have 31 bits. */
+export const FILE_BYTES_MAX = 2 ** 31 - 1
+
+/** How many zeros are believed to go on where a file is larger than any segment. */
+export const SPARSE_BYTES = 16 * WINDOW_BYTES
+
+const zeros = Buffer.alloc(WINDOW_BYTES)
 
 export class FileWindow {
   readonly path: string
@@ -20,11 +29,12 @@ export class FileWindow {
   /** Errors: those of node:fs; BAD_ARGUMENT for what is not a regular file. */
   constructor(path: string, windowBytes = WINDOW_BYTES) {
     this.path = path
-    this.#fd = openSync(path, 'r')
+    // A FIFO without a writer would otherwise block the process here.
+    this.#fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = fstatSync(this.#fd)
     if (!stat.isFile()) {
       closeSync(this.#fd)
-      throw new SeglogError('BAD_ARGUMENT', 'not a regular file')
+      throw new SeglogError('BAD_ARGUMENT', `${basename(path)} is not a regular file`)
     }
     this.sizeBytes = stat.size
     this.#bytes = Buffer.allocUnsafe(windowBytes)
@@ -57,12 +67,17 @@ export class FileWindow {
     return filled
   }
 
-  /** Position of the first byte from `position` on that is not zero, or -1. */
+  /**
+   * Position of the first byte from `position` on that is not zero, or -1. Where more follows than
+   * a segment can hold, only `SPARSE_BYTES` are looked at: a sparse file may have any size.
+   */
   firstNonZero(position: number): number {
-    while (position < this.sizeBytes) {
-      const bytes = this.view(position, WINDOW_BYTES)
-      for (let at = 0; at < bytes.length; at++) {
-        if (bytes[at] !== 0) return position + at
+    const isSparse = this.sizeBytes - position > FILE_BYTES_MAX
+    const end = isSparse ? position + SPARSE_BYTES : this.sizeBytes
+    while (position < end) {
+      const bytes = this.view(position, Math.min(WINDOW_BYTES, end - position))
+      if (!bytes.equals(zeros.subarray(0, bytes.length))) {
+        return position + bytes.findIndex((byte) => byte !== 0)
       }
       position += bytes.length
     }

@@ -3,13 +3,10 @@
  * `seglog SUBCOMMAND ...`: finds the file of the subcommand and runs it. Exit codes: 0 stopped or
  * done, 1 failed, 2 usage.
  */
+import { readFileSync } from 'node:fs'
 import { SeglogError } from '../errors.js'
-
-/** Where a subcommand writes. */
-export interface Io {
-  stdout: NodeJS.WritableStream
-  stderr: NodeJS.WritableStream
-}
+import type { Io } from './output.js'
+import { UsageError } from './usage.js'
 
 interface Subcommand {
   run(args: string[], io: Io): Promise<number>
@@ -21,7 +18,9 @@ const subcommands = new Map<string, () => Promise<Subcommand>>([
 ])
 
 const USAGE = `usage: seglog broker [server.properties] [--override KEY=VALUE]...
-       seglog dump [--records] [--json] PATH...
+       seglog dump [--records] [--print-data] [--json] PATH...
+       seglog SUBCOMMAND --help
+       seglog --version
 `
 
 async function main(args: string[], io: Io): Promise<number> {
@@ -30,25 +29,45 @@ async function main(args: string[], io: Io): Promise<number> {
     io.stdout.write(USAGE)
     return 0
   }
+  if (name === '--version') {
+    io.stdout.write(`${version()}\n`)
+    return 0
+  }
   const load = subcommands.get(name)
   if (!load) {
-    io.stderr.write(name ? `seglog: there is no subcommand ${name}\n${USAGE}` : USAGE)
+    const what = name.startsWith('-') ? 'option' : 'subcommand'
+    io.stderr.write(name ? `seglog: there is no ${what} ${name}\n${USAGE}` : USAGE)
     return 2
   }
   try {
     const subcommand = await load()
     return await subcommand.run(rest, io)
   } catch (error) {
-    const known = error instanceof SeglogError
-    io.stderr.write(
-      `seglog: ${known ? error.message : error instanceof Error ? error.stack : error}\n`,
-    )
-    return known && error.code === 'USAGE' ? 2 : 1
+    io.stderr.write(`seglog: ${textOf(error)}\n`)
+    if (!(error instanceof UsageError)) return 1
+    io.stderr.write(error.usage)
+    return 2
   }
 }
 
-// A reader that goes away, such as head, is no error of ours.
+function version(): string {
+  const file = new URL('../../../package.json', import.meta.url)
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
+  return version
+}
+
+/** What was foreseen, and what the system refused, need no stack. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const foreseen = error instanceof SeglogError || 'syscall' in error
+  return foreseen ? error.message : (error.stack ?? error.message)
+}
+
+// A reader that goes away, such as head, is no error of ours; a full disk is.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
+  process.stderr.write(`seglog: stdout cannot be written: ${error.message}\n`)
+  process.exit(1)
 })
+process.stderr.on('error', () => {})
 process.exitCode = await main(process.argv.slice(2), process)

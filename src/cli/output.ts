@@ -1,7 +1,8 @@
 /**
  * Lines to a stream with bounded memory: they are gathered and handed over in large pieces, and the
  * caller waits where the reader is slow. A reader that goes away, as `head` does, closes the output
- * instead of ending the process.
+ * instead of ending the process. Any other error is kept in `failed`; whoever owns the stream
+ * reports it.
  */
 
 const PIECE_CHARACTERS = 64 * 1024
@@ -14,13 +15,16 @@ export interface Io {
 
 export class Output {
   readonly #stream: NodeJS.WritableStream
-  readonly #onError = () => {
+  readonly #onError = (error: NodeJS.ErrnoException) => {
     this.closed = true
+    if (error.code !== 'EPIPE') this.failed = true
   }
   #pending: string[] = []
   #characters = 0
   /** True once the reader is gone: nothing more needs to be written. */
   closed = false
+  /** True where lines were lost although a reader wants them, as on a full disk. */
+  failed = false
 
   constructor(stream: NodeJS.WritableStream) {
     this.#stream = stream
@@ -48,7 +52,7 @@ export class Output {
     if (this.closed) return
     await new Promise<void>((resolve) => {
       this.#stream.write(text, (error) => {
-        if (error) this.closed = true
+        if (error) this.#onError(error)
         resolve()
       })
     })

@@ -22,6 +22,12 @@ test('an unknown option is answered with exit code 2', () => {
   assert.equal(run('main', 'crc', '--nonsense').status, 2)
 })
 
+test('--help lists the suites on stdout', () => {
+  const { status, stdout } = run('main', '--help')
+  assert.equal(status, 0)
+  assert.match(stdout, /^ {2}crc /m)
+})
+
 test('a trial prints one line of JSON with nanoseconds and bytes per operation', () => {
   const { status, stdout } = run('trial', 'crc', 'addon crc32c', '1024', '0.02', '.')
   assert.equal(status, 0)

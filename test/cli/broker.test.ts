@@ -68,7 +68,7 @@ test('without a directory the data goes to ./data', async (t) => {
 
 for (const [what, args, code, text] of [
   ['an unknown flag', ['--port', '1'], 2, /port/],
-  ['an override without a value', ['--override', 'x'], 2, /key=value/],
+  ['an override without a value', ['--override', 'x'], 2, /KEY=VALUE/],
   ['two files', ['a', 'b'], 2, /only one/],
   ['a file that is missing', ['missing.properties'], 1, /missing.properties cannot be read/],
   [
@@ -78,11 +78,12 @@ for (const [what, args, code, text] of [
     /num.partitions=0 is not allowed/,
   ],
 ] as const) {
-  test(`${what} ends with exit code ${code} and one line`, async (t) => {
+  test(`${what} is told in one line and by exit code ${code}, with the usage of 2`, async (t) => {
     const program = seglog(t, ['broker', ...args], temporaryDirectory(t))
     assert.equal(await program.exited, code)
-    assert.match(program.stderr(), text)
-    assert.equal(program.stderr().trim().split('\n').length, 1)
+    const [line = '', ...more] = program.stderr().trim().split('\n')
+    assert.match(line, text)
+    assert.equal(more[0]?.startsWith('usage: seglog broker'), code === 2 ? true : undefined)
     assert.equal(program.stdout(), '')
   })
 }
@@ -103,4 +104,11 @@ test('a port that is taken, and a directory in use, are failures that say so', a
   first.child.kill('SIGTERM')
   assert.equal(await first.exited, 0)
   assert.match(first.stderr(), /SIGTERM received/)
+})
+
+test('--help tells what the broker takes', async (t) => {
+  const program = seglog(t, ['broker', '--help'], temporaryDirectory(t))
+  assert.equal(await program.exited, 0)
+  assert.match(program.stdout(), /^usage: seglog broker .*--override/)
+  assert.equal(program.stderr(), '')
 })

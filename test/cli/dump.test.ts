@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -7,6 +16,7 @@ import { after, test } from 'node:test'
 import { run } from '../../src/cli/dump.js'
 import { BatchField, buildBatch } from '../../src/records/index.js'
 import { codecNames, kafkaFixtures } from '../records/helpers.js'
+import { main } from './program.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'seglog-dump-'))
 after(() => rmSync(directory, { recursive: true }))
@@ -168,6 +178,42 @@ test('zeros with bytes behind them are damage, which names the first of those', 
   const [damage] = ofType('damage')
   assert.deepEqual([damage?.kind, damage?.position], ['corrupt', log.length])
   assert.match(String(damage?.text), new RegExp(` from ${bytes.length - 1}$`))
+})
+
+test('a sparse file of a terabyte is told from reserved space, in bounded time', async () => {
+  for (const [path, position] of [
+    [file(log), log.length],
+    [file(offsetIndex([2, 70]), indexName), 8],
+  ] as const) {
+    truncateSync(path, 2 ** 40)
+    const { code, ofType } = await dumpJson(path)
+    assert.equal(code, 1)
+    assert.equal(ofType('damage')[0]?.position, position)
+    assert.match(String(ofType('damage')[0]?.text), new RegExp(`${2 ** 40 - position} bytes from`))
+  }
+})
+
+test('a FIFO is refused instead of waited for', () => {
+  const path = join(directory, 'fifo.log')
+  assert.equal(spawnSync('mkfifo', [path]).status, 0)
+  const { status, stderr } = spawnSync(process.execPath, [main, 'dump', path], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+  assert.equal(status, 1)
+  assert.match(stderr, /fifo\.log is not a regular file/)
+})
+
+test('an output that cannot be written is an error with exit code 1', () => {
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [main, 'dump', file(log)], {
+    encoding: 'utf8',
+    timeout: 20_000,
+    stdio: ['ignore', full, 'pipe'],
+  })
+  closeSync(full)
+  assert.equal(status, 1)
+  assert.match(stderr, /^seglog: stdout cannot be written: ENOSPC[^\n]*\n$/)
 })
 
 test('a flipped bit ends the dump at its batch', async () => {

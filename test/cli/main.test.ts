@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { seglog } from './program.js'
 
@@ -21,4 +22,17 @@ test('a subcommand that does not exist is named', async (t) => {
   const program = seglog(t, ['brokre'])
   assert.equal(await program.exited, 2)
   assert.match(program.stderr(), /there is no subcommand brokre/)
+})
+
+test('--version prints that of the package', async (t) => {
+  const program = seglog(t, ['--version'])
+  assert.equal(await program.exited, 0)
+  const file = new URL('../../../package.json', import.meta.url)
+  assert.equal(program.stdout(), `${JSON.parse(readFileSync(file, 'utf8')).version}\n`)
+})
+
+test('an option that does not exist is named', async (t) => {
+  const program = seglog(t, ['--nothing'])
+  assert.equal(await program.exited, 2)
+  assert.match(program.stderr(), /there is no option --nothing\nusage: /)
 })

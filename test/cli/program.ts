@@ -4,7 +4,8 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { until } from '../support/until.js'
 
-const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+/** The compiled program. */
+export const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 export interface Program {
   child: ChildProcess

@@ -21,6 +21,15 @@ test('a restart begins a block of its own', async (t) => {
   assert.equal(await new ProducerIds(await EmbeddedCoordination.open(path), 0).next(), 1000)
 })
 
+test('a block begins above the ids that the logs know', async (t) => {
+  const tree = await EmbeddedCoordination.open(join(temporaryDirectory(t), 'tree'))
+  let known = 4
+  const ids = new ProducerIds(tree, 0, () => known)
+  for (let expected = 5; expected < 1005; expected++) assert.equal(await ids.next(), expected)
+  known = 7000
+  assert.equal(await ids.next(), 7001)
+})
+
 test('askers at the same time share one block and no id', async (t) => {
   const tree = await EmbeddedCoordination.open(join(temporaryDirectory(t), 'tree'))
   const ids = new ProducerIds(tree, 0)
