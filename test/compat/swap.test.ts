@@ -7,12 +7,7 @@ import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { startBroker, temporaryFolder, until } from './harness.js'
-import {
-  type Server,
-  startKafka4,
-  startKafkaOnZooKeeper,
-  startZooKeeper,
-} from './kafka-server.js'
+import { type Server, startKafka4, startKafkaOnZooKeeper, startZooKeeper } from './kafka-server.js'
 import { accessLog } from './lines.js'
 import { prepare } from './prepare.js'
 import { codecs, kafkaTool, kcat } from './strangers.js'
@@ -83,7 +78,10 @@ async function fillByKafka(bootstrap: string): Promise<void> {
   const transactions = ['--transactional-id', 'x', '--transaction-duration-ms', '50']
   const to = ['--topic', 'transactional', '--producer-props', `bootstrap.servers=${bootstrap}`]
   await kafkaTool('org.apache.kafka.tools.ProducerPerformance', [...to, ...load, ...transactions])
-  const lines = Array.from({ length: 6000 }, (_, i) => `key${i % 10}:value ${i} ${'.'.repeat(1000)}`)
+  const lines = Array.from(
+    { length: 6000 },
+    (_, i) => `key${i % 10}:value ${i} ${'.'.repeat(1000)}`,
+  )
   const keyed = ['-P', '-t', 'compacted', '-K', ':', '-X', 'batch.num.messages=50']
   await kcat(bootstrap, keyed, { input: lines.join('\n') })
 }

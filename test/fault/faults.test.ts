@@ -77,7 +77,7 @@ test('indexes that cannot be written fail no append', async (t) => {
   assert.ok(closed)
 })
 
-test('a segment that cannot be made rejects the append that needs it, and no later one', async (t) => {
+test('a segment that cannot be made rejects one append, and no later one', async (t) => {
   const { failures, closed } = await met(t, 'open', { at: 3, errno: EMFILE, only: '.log' })
   assert.deepEqual(failures, ['TOO_MANY_FILES'])
   assert.ok(closed)

@@ -1,8 +1,8 @@
 /**
  * Run as a process of its own, on the disk of shim.h, until it ends or is ended. Argument 1 is the
  * disk, argument 2 the seed of the scenario, argument 3 the seed of this life on it, argument 4
- * changes of the scenario. Tells what it does to the file `acks`: see history.ts. Exit code 0 unless
- * it met what no fault explains.
+ * changes of the scenario. Tells what it does to the file `acks`: see history.ts. Exit code 0
+ * unless it met what no fault explains.
  */
 import { appendFileSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
