@@ -19,11 +19,13 @@ import { type Env, systemEnv } from './env.js'
 import { KafkaError, ProtocolError, SeglogError } from './errors.js'
 import type { BrokerContext, Endpoint } from './handlers/context.js'
 import { handlers } from './handlers/registry.js'
-import { type Logger, silentLogger } from './logger.js'
+import { type Logger, warningsLogger } from './logger.js'
 import { Replicas } from './replication/replicas.js'
+import { Turns } from './replication/turns.js'
 import { Deadlines } from './replication/waiting.js'
 import { dispatcher } from './server/dispatch.js'
 import { ConnectionQuota, Listener } from './server/listener.js'
+import { RequestMemory } from './server/request-memory.js'
 import { LogManager } from './storage/log-manager.js'
 
 export interface BrokerOptions {
@@ -35,6 +37,7 @@ export interface BrokerOptions {
   dataDir?: string
   /** Kafka's configuration keys. */
   config?: Readonly<Record<string, string | number | boolean>>
+  /** Left out: warnings and errors go to stderr. */
   logger?: Logger
   env?: Env
 }
@@ -100,6 +103,7 @@ interface Parts {
   coordination: EmbeddedCoordination
   logs: LogManager
   listeners: Listener[]
+  memory: RequestMemory | undefined
   dataDirs: string[]
   temporary: string | undefined
   logger: Logger
@@ -109,7 +113,7 @@ interface Parts {
 const DRAIN_MS = 3000
 
 async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]): Promise<Parts> {
-  const { env = systemEnv, logger = silentLogger } = options
+  const { env = systemEnv, logger = warningsLogger } = options
   const given = givenConfig(options)
   let temporary: string | undefined
   if (!('log.dirs' in given) && !('log.dir' in given)) {
@@ -136,10 +140,15 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     env,
   )
   undo.push(() => logs.abandon())
-  const coordination = await EmbeddedCoordination.open(join(dataDirs[0]!, COORDINATION_FILE))
+  const coordinationFile = join(dataDirs[0]!, COORDINATION_FILE)
+  const coordination = await EmbeddedCoordination.open(coordinationFile)
   const replicas = new Replicas(logs)
   const topics = new Topics(coordination, replicas, env, config)
-  await topics.load(logs.topics())
+  await topics.load(logs.topics()).catch((error) => {
+    throw error instanceof SeglogError && error.code === 'CORRUPT'
+      ? new SeglogError('CORRUPT', `${coordinationFile}: ${error.message}`, { cause: error })
+      : error
+  })
   const offsets = new TopicOffsetStore({
     replicas,
     env,
@@ -160,8 +169,18 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     groups,
     producerIds: new ProducerIds(coordination, brokerId, () => highestProducerId(replicas)),
     deadlines: new Deadlines(env),
+    turns: new Turns(env),
   }
-  return { context, coordination, logs, listeners: [], dataDirs, temporary, logger }
+  return {
+    context,
+    coordination,
+    logs,
+    listeners: [],
+    memory: undefined,
+    dataDirs,
+    temporary,
+    logger,
+  }
 }
 
 function highestProducerId(replicas: Replicas): number {
@@ -217,7 +236,10 @@ async function listen(parts: Parts, undo: (() => Promise<void>)[]): Promise<Endp
     config.get('max.connections'),
     config.get('max.connections.per.ip'),
   )
+  const memory = new RequestMemory(config.get('queued.max.request.bytes'), env)
+  parts.memory = memory
   undo.push(async () => {
+    memory.close()
     await Promise.all(listeners.map((listener) => listener.close(0)))
   })
   for (const [i, { host, port }] of config.listeners.entries()) {
@@ -229,6 +251,7 @@ async function listen(parts: Parts, undo: (() => Promise<void>)[]): Promise<Endp
         maxFrameBytes: config.get('socket.request.max.bytes'),
         maxIdleMs: config.get('connections.max.idle.ms'),
         quota,
+        memory,
       },
       dispatcher(handlers, context, endpoint),
       env,
@@ -260,6 +283,7 @@ async function closeParts(parts: Parts): Promise<void> {
   context.deadlines.expireAll()
   await Promise.all([drained, context.topics.close()])
   context.deadlines.close()
+  parts.memory?.close()
   // One that fails does not keep the others from letting go of what they hold.
   const results = await Promise.allSettled([coordination.close(), logs.close()])
   if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
