@@ -29,6 +29,9 @@ export interface Tally {
   durable: number
   recordsRead: number
   tornTails: number
+  /** Lives of a broker, and the records that it acknowledged after a sync. */
+  brokers: number
+  brokerAcknowledged: number
 }
 
 export const emptyTally = (): Tally => ({
@@ -41,6 +44,8 @@ export const emptyTally = (): Tally => ({
   durable: 0,
   recordsRead: 0,
   tornTails: 0,
+  brokers: 0,
+  brokerAcknowledged: 0,
 })
 
 /** In memory where that may be: what is on trial is not the disk of this machine. */

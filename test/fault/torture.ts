@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fuzzRecords } from '../fuzz/records.js'
 import { compileAll, program } from '../native/compile.js'
+import { brokerRound } from './broker-round.js'
 import { emptyTally, round, scratch } from './round.js'
 import { shim } from './shim.js'
 
@@ -42,6 +43,16 @@ const note = (seed: number) => (error: unknown, loss: string) => {
 
 let seed = first
 
+/** Every tenth seed is a broker's, where power is part of it. */
+const isBroker = (own: number) => powerCuts > 0 && own % 10 === 5
+
+async function ofBroker(own: number, disk: string): Promise<void> {
+  const acknowledged = await brokerRound(own, disk, powerCuts)
+  tally.brokers++
+  tally.kills++
+  tally.brokerAcknowledged += acknowledged
+}
+
 /** Takes seeds until the time is over; what a writer is waited for, the other lanes use. */
 async function lane(): Promise<void> {
   while (seed < first + rounds && Date.now() < end && !process.exitCode) {
@@ -49,8 +60,11 @@ async function lane(): Promise<void> {
     const disk = join(folder, String(own))
     const options = { powerCuts, thorough: own % 20 === 0 }
     const found = values['go-on'] ? { found: note(own) } : {}
-    await round(own, disk, tally, { ...options, ...found }).catch((error) => {
-      if (values['go-on']) return note(own)(error, 'writer')
+    const torturing = isBroker(own)
+      ? ofBroker(own, disk)
+      : round(own, disk, tally, { ...options, ...found })
+    await torturing.catch((error) => {
+      if (values['go-on']) return note(own)(error, isBroker(own) ? 'broker' : 'writer')
       console.error(error)
       console.error(`\nfound with --seed ${own}; what shows it is in ${disk}`)
       process.exitCode = 1
