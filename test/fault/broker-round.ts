@@ -131,7 +131,9 @@ export async function brokerRound(seed: number, disk: string, powerCuts = 2): Pr
   const producing = acknowledged.map((own, partition) =>
     produceUntilDeath(port, partition, random, own),
   )
-  await sleep(50 + random.below(400))
+  const goal = 1 + random.below(400)
+  const count = () => acknowledged.reduce((sum, { size }) => sum + size, 0)
+  for (let left = 2000; left > 0 && count() < goal; left--) await sleep(5)
   child.kill('SIGKILL')
   await ended
   wire.socket.destroy()
@@ -146,5 +148,5 @@ export async function brokerRound(seed: number, disk: string, powerCuts = 2): Pr
     await judge(dark, acknowledged, 'power')
   }
   rmSync(disk, { recursive: true })
-  return acknowledged.reduce((sum, { size }) => sum + size, 0)
+  return count()
 }
