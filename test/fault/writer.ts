@@ -88,7 +88,21 @@ async function deleteBefore(log: Cutting): Promise<void> {
   tell('S', offset)
 }
 
+/** What is read while all else goes on is what was written. */
+async function readBack(log: OpenLog): Promise<void> {
+  const [start, end] = [Number(log.startOffset), Number(log.endOffset)]
+  let next = start + random.below(end - start + 1)
+  for await (const { offset, key } of log.read({ from: next })) {
+    const found = `${offset} ${String(key).split(':')[1]}`
+    if (found !== `${next} ${next}`) throw new Error(`read ${found} in place of ${next}`)
+    next++
+  }
+  if (next < end) throw new Error(`reading ended at ${next}, before ${end}`)
+}
+
 async function step(log: Cutting): Promise<void> {
+  if (random.chance(0.05)) tell('d', log.recoveryPoint)
+  if (random.chance(0.01)) await readBack(log)
   const { chances } = chosen
   let at = random.below(1_000_000) / 1_000_000
   const is = (chance: number) => {
