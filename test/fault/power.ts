@@ -4,7 +4,16 @@
  * with what the process had written since by sectors that reach the disk in any order, at a size in
  * between. Space that was given to a file without its bytes reads as zeros, or as anything.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Random } from '../protocol/random.js'
 
@@ -97,4 +106,29 @@ function mixed(image: Buffer, live: Buffer, random: Random): Buffer {
     if (random.chance(chance)) live.copy(bytes, at, at, Math.min(at + unit, live.length))
   }
   return bytes
+}
+
+/** Puts what a loss of power left, which is durable by that, in the place of the disk's files. */
+export function restorePower(disk: string, left: string): void {
+  for (const name of ['live', 'image']) rmSync(join(disk, name), { recursive: true })
+  renameSync(left, join(disk, 'live'))
+  mkdirSync(join(disk, 'image'))
+  const lines: string[] = []
+  const folders = ['']
+  let ids = 0
+  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+    for (const entry of readdirSync(join(disk, 'live', folder), { withFileTypes: true })) {
+      const name = join(folder, entry.name)
+      if (entry.isDirectory()) {
+        lines.push(`M ${name}`)
+        folders.push(name)
+        continue
+      }
+      ids++
+      lines.push(`C ${name} ${ids}`)
+      copyFileSync(join(disk, 'live', name), join(disk, 'image', String(ids)))
+    }
+    lines.push(`D ${folder}`)
+  }
+  writeFileSync(join(disk, 'journal'), `${lines.join('\n')}\n`)
 }

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { type Random, seeded } from '../protocol/random.js'
 import { check, freshFolder, type Loss } from './check.js'
 import { type History, readHistory } from './history.js'
-import { losePower } from './power.js'
+import { losePower, restorePower } from './power.js'
 import { type Scenario, scenario } from './scenario.js'
 import { countFaults, kinds, makeDisk, onDisk, type Plan } from './shim.js'
 
@@ -101,11 +101,24 @@ class Round {
     const { thorough, plan } = this.#options
     makeDisk(this.#disk, this.#chosen.seed % 2 === 0 ? ['log-0'] : [])
     for (let lives = thorough || plan ? 1 : 1 + this.#random.below(3); lives > 0; lives--) {
+      const faults = countFaults(this.#disk)
       await this.#live()
       await this.#judgeAll()
-      if (this.#history().closed) break
+      this.#tally.faults += countFaults(this.#disk) - faults
+      const { closed, generation } = this.#history()
+      if (closed) break
+      // Where a truncation was undone, what was told is no longer what the log holds.
+      const dark = this.#options.powerCuts !== 0 && generation === 0
+      if (lives > 1 && dark && this.#random.chance(0.4)) this.#losePower()
     }
     return this.#history()
+  }
+
+  /** The next life is on what is left. */
+  #losePower(): void {
+    const dark = join(this.#disk, 'dark')
+    losePower(this.#disk, freshFolder(dark), this.#random)
+    restorePower(this.#disk, dark)
   }
 
   #history(state = this.#disk): History {
@@ -199,7 +212,6 @@ export async function round(
   const history = await new Round(seed, disk, tally, options).run()
   tally.acknowledged += history.acknowledged.at(-1)?.to ?? 0
   tally.durable += history.durable.at(-1)?.to ?? 0
-  tally.faults += countFaults(disk)
   tally.rounds++
   rmSync(disk, { recursive: true })
   return history
