@@ -5,7 +5,7 @@
  * writes of one path overlap.
  */
 import { type FileHandle, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { SeglogError } from './errors.js'
 
 /** No file here is larger when it is sound; a larger one is not read into memory. */
@@ -25,6 +25,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     await rename(tmp, path)
     await syncDirectory(dirname(path))
   } catch (error) {
+    await unlink(tmp).catch(() => {})
     throw ioError(path, error)
   }
 }
@@ -73,12 +74,42 @@ function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
-/** Makes a directory and its parents where missing. Errors: NO_SPACE, TOO_MANY_FILES, IO. */
+/**
+ * Makes a directory and its parents where missing, and the entries of those that were made durable.
+ * Errors: NO_SPACE, TOO_MANY_FILES, IO.
+ */
 export async function makeDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true })
+    await makeWithParents(resolve(path))
   } catch (error) {
     throw ioError(path, error)
+  }
+}
+
+/** Not Node's own recursion, which never ends under /proc. */
+async function makeWithParents(path: string): Promise<void> {
+  const missing: string[] = []
+  let at = path
+  while (!(await isDirectory(at))) {
+    missing.push(at)
+    at = dirname(at)
+  }
+  for (const each of missing.reverse()) {
+    await mkdir(each).catch(async (error) => {
+      // Another process, or another partition of the same start, may have been first.
+      if (errorCode(error) !== 'EEXIST' || !(await isDirectory(each))) throw error
+    })
+    await syncDirectory(dirname(each))
+  }
+}
+
+/** False where there is nothing; anything else in its place is for mkdir to refuse. */
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory() || path === dirname(path)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false
+    throw error
   }
 }
 

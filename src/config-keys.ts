@@ -67,10 +67,15 @@ export const brokerKeys = {
     'A connection without a request for so long is closed; -1: never.',
     { min: -1 },
   ),
-  'max.connections': int(2_147_483_647, 'Connections at one time.', { min: 0, ...notYet }),
+  'queued.max.request.bytes': long(
+    268_435_456,
+    'Bytes of requests that all connections hold together before they are read one by one; ' +
+      '-1: no bound. Kafka has none.',
+    { min: -1 },
+  ),
+  'max.connections': int(2_147_483_647, 'Connections at one time.', { min: 0 }),
   'max.connections.per.ip': int(2_147_483_647, 'Connections from one address at one time.', {
     min: 0,
-    ...notYet,
   }),
   'fetch.max.bytes': int(57_671_680, 'The most that one fetch is answered with.', { min: 1024 }),
   'message.max.bytes': int(1_048_588, 'The largest record batch that is accepted.', { min: 0 }),

@@ -8,7 +8,7 @@ export interface Logger {
   error(line: string): void
 }
 
-/** Drops everything: what an embedded broker uses unless it is given another. */
+/** Drops everything. */
 export const silentLogger: Logger = { info() {}, warn() {}, error() {} }
 
 /** One line an event on stderr, its level first. */
@@ -17,3 +17,6 @@ export const stderrLogger: Logger = {
   warn: (line) => void process.stderr.write(`warn ${line}\n`),
   error: (line) => void process.stderr.write(`error ${line}\n`),
 }
+
+/** What an embedded broker uses unless it is given another: what went wrong, and no more. */
+export const warningsLogger: Logger = { ...stderrLogger, info() {} }

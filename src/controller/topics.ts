@@ -71,11 +71,14 @@ export class Topics {
     for (const name of names) {
       const znode = await this.#coordination.get(topicZNode.path(name))
       const onDisk = found.get(name)
+      const fault = topicNameFault(name)
+      if (znode && fault) throw new SeglogError('CORRUPT', `${topicZNode.path(name)}: ${fault}`)
       // A folder such as backup-20261231 looks like one of many partitions, and is none.
-      if (!znode && onDisk && !isTopic(onDisk)) continue
+      if (!znode && (fault || (onDisk && !isTopic(onDisk)))) continue
       const assignment = znode
         ? topicZNode.decode(znode.data, name)
         : {
+            // Nothing but what a log says is known of it.
             topicId: onDisk?.topicId,
             partitions: assignReplicas([this.#brokerId], onDisk?.partitions ?? 1, 1, 0),
           }
@@ -106,6 +109,7 @@ export class Topics {
   /** Refuses what waits, and resolves when the change under way is done. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#replicas.stopMaking()
     await this.#queue
   }
 
@@ -132,6 +136,8 @@ export class Topics {
       await this.#write(name, assignment, wish.configs ?? {})
       await this.#replicas.serve(name, assignment.topicId, assignment.partitions.length, config)
     } catch (error) {
+      // What is in the tree is made to its end by the next start.
+      this.#checkOpen()
       // Where not even this can be written, the next attempt takes the znodes for what they are.
       await this.#forget(name).catch(() => {})
       throw storageFault(name, error)
@@ -156,10 +162,21 @@ export class Topics {
   async #delete(name: string): Promise<void> {
     if (!this.#replicas.topic(name)) throw new ProtocolError(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
     try {
-      await this.#replace(deletionZNode.path(name), Buffer.alloc(0))
+      await this.#mark(name)
       await this.#remove(name)
     } catch (error) {
       throw storageFault(name, error)
+    }
+  }
+
+  async #mark(name: string): Promise<void> {
+    try {
+      await this.#replace(deletionZNode.path(name), Buffer.alloc(0))
+    } catch (error) {
+      if (!(error instanceof SeglogError) || error.code !== 'NO_SPACE') throw error
+      // Its records are what takes the space. A crash now would leave the topic without them, which
+      // nobody was told of, and which the next attempt ends.
+      await this.#replicas.remove(name)
     }
   }
 

@@ -124,6 +124,21 @@ function formatTree(znodes: Map<string, Stored>): string {
   return `${JSON.stringify(file, undefined, 1)}\n`
 }
 
+/** What a person may have edited is looked at before it is believed. */
+function stored(path: string, node: unknown): Stored {
+  const { data, version } = (node ?? {}) as { data?: unknown; version?: unknown }
+  if (!/^(\/[^/\0]+)+$/.test(path)) {
+    throw new SeglogError('CORRUPT', `${JSON.stringify(path)} is no path of a znode`)
+  }
+  if (typeof data !== 'string' || typeof version !== 'number') {
+    throw new SeglogError('CORRUPT', `${path} is no znode with data and version`)
+  }
+  if (!Number.isSafeInteger(version) || version < 0) {
+    throw new SeglogError('CORRUPT', `${path} has version ${version}`)
+  }
+  return { data: Buffer.from(data, 'utf8'), version, ephemeral: false }
+}
+
 async function readTree(path: string): Promise<Map<string, Stored>> {
   let text: string
   try {
@@ -136,12 +151,7 @@ async function readTree(path: string): Promise<Map<string, Stored>> {
     const file = JSON.parse(text) as TreeFile
     if (file.version !== 1)
       throw new SeglogError('UNSUPPORTED', `version ${file.version} is not known`)
-    return new Map(
-      Object.entries(file.znodes).map(([name, { data, version }]) => [
-        name,
-        { data: Buffer.from(data, 'utf8'), version, ephemeral: false },
-      ]),
-    )
+    return new Map(Object.entries(file.znodes).map(([name, node]) => [name, stored(name, node)]))
   } catch (cause) {
     throw new SeglogError('CORRUPT', `${path} is damaged: ${cause}`, { cause })
   }

@@ -29,19 +29,22 @@ export const topicZNode = {
   },
 
   decode(data: Buffer, topic: string): TopicAssignment {
-    const value = parse<{ partitions: Record<string, number[]>; topic_id?: string }>(data, topic)
+    const value = parse<{ partitions: Record<string, unknown>; topic_id?: unknown }>(data, topic)
     if (typeof value?.partitions !== 'object' || value.partitions === null) {
       throw new SeglogError('CORRUPT', `${topicZNode.path(topic)} has no partitions`)
     }
-    const indexes = Object.keys(value.partitions).map(Number)
+    const indexes = Object.keys(value.partitions)
     const partitions = Array.from(indexes, (_, i) => value.partitions[String(i)])
-    if (!partitions.every(Array.isArray)) {
-      throw new SeglogError(
-        'CORRUPT',
-        `${topicZNode.path(topic)}: partitions are not numbered from 0`,
-      )
+    if (!partitions.every(isReplicas)) {
+      const text = `${topicZNode.path(topic)}: partitions are not replica ids numbered from 0`
+      throw new SeglogError('CORRUPT', text)
     }
-    return { topicId: value.topic_id, partitions: partitions as number[][] }
+    const { topic_id: topicId } = value
+    if (topicId !== undefined && !isTopicId(topicId)) {
+      const text = `${topicZNode.path(topic)}: ${JSON.stringify(topicId)} is no topic id`
+      throw new SeglogError('CORRUPT', text)
+    }
+    return { topicId, partitions }
   },
 }
 
@@ -53,6 +56,10 @@ export const topicConfigZNode = {
     const config = parse<{ config: Record<string, string> } | null>(data, topic)?.config
     if (typeof config !== 'object' || config === null) {
       throw new SeglogError('CORRUPT', `${topicConfigZNode.path(topic)} has no config`)
+    }
+    for (const [key, text] of Object.entries(config)) {
+      if (typeof text === 'string') continue
+      throw new SeglogError('CORRUPT', `${topicConfigZNode.path(topic)}: ${key} is no text`)
     }
     return config
   },
@@ -104,6 +111,15 @@ export const producerIdBlockZNode = {
     if (!Number.isSafeInteger(end)) throw new SeglogError('CORRUPT', 'producer id block')
     return end
   },
+}
+
+function isReplicas(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((id) => Number.isInteger(id) && id >= 0)
+}
+
+/** 16 bytes in base64url, as Kafka prints them. */
+function isTopicId(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]{22}$/.test(value)
 }
 
 function json(value: unknown): Buffer {

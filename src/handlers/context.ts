@@ -8,6 +8,7 @@ import type { Topics } from '../controller/topics.js'
 import type { GroupCoordinator } from '../coordinator/group-coordinator.js'
 import type { Env } from '../env.js'
 import type { Replicas } from '../replication/replicas.js'
+import type { Turns } from '../replication/turns.js'
 import type { Deadlines } from '../replication/waiting.js'
 
 /** Where clients reach this broker, as told to those of one listener. */
@@ -26,6 +27,8 @@ export interface BrokerContext {
   readonly groups: GroupCoordinator
   readonly producerIds: ProducerIds
   readonly deadlines: Deadlines
+  /** For what decompresses records. */
+  readonly turns: Turns
 }
 
 export interface RequestContext extends BrokerContext {

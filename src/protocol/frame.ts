@@ -48,6 +48,11 @@ export class FrameReader {
     return this.prefixBytes + this.frameBytes
   }
 
+  /** Bytes that the frame under way takes when it is whole; 0 between frames. */
+  get wantedBytes(): number {
+    return this.frameSize
+  }
+
   /**
    * Gives the frames that `chunk` completes, without their lengths. Iterate to the end. A frame may
    * be a view of `chunk`; what is left of it afterwards was copied. Errors: MALFORMED_FRAME, once

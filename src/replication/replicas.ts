@@ -20,6 +20,7 @@ export class Replicas {
   readonly #logs: LogManager
   readonly #topics = new Map<string, TopicReplicas>()
   readonly #byId = new Map<string, TopicReplicas>()
+  #stopping = false
 
   constructor(logs: LogManager) {
     this.#logs = logs
@@ -27,7 +28,8 @@ export class Replicas {
 
   /**
    * Makes the logs of a topic that are missing and serves it. Rejects with nothing left of what was
-   * missing.
+   * missing; with CLOSED where the broker stops meanwhile, and then what was made is left for the
+   * next start.
    */
   async serve(
     topic: string,
@@ -43,6 +45,7 @@ export class Replicas {
     const made: Partition[] = []
     try {
       for (let index = served.partitions.length; index < partitionCount; index++) {
+        if (this.#stopping) throw new SeglogError('CLOSED', `${topic}: the broker stops`)
         const isNew = !this.#logs.has({ topic, partition: index })
         const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
         const partition = new Partition(topic, index, log, served.config)
@@ -51,12 +54,18 @@ export class Replicas {
       }
     } catch (error) {
       served.partitions.length -= made.length
+      if (this.#stopping) throw error
       await this.#discard(made).catch(() => {})
       throw error
     }
     this.#topics.set(topic, served)
     this.#byId.set(topicId, served)
     return served
+  }
+
+  /** No log is made from now on, and who is about to make many ends. */
+  stopMaking(): void {
+    this.#stopping = true
   }
 
   /**

@@ -2,15 +2,17 @@
  * One client's connection: frames in, responses out, strictly one request after another, as Kafka
  * does it. The order of responses therefore is the order of requests, whatever a handler waits for.
  *
- * Memory is bounded: while requests wait in line beyond a small amount the socket is not read, and
- * the next request is not begun before the response before it has been handed to the kernel. What a
- * peer sends that is no request closes the connection and touches nobody else.
+ * Memory is bounded: while requests wait in line beyond a small amount, or all connections together
+ * hold too much, the socket is not read, and the next request is not begun before the response
+ * before it has been handed to the kernel. What a peer sends that is no request closes the
+ * connection and touches nobody else.
  */
 import type { Socket } from 'node:net'
 import { ProtocolError, SeglogError } from '../errors.js'
 import { FrameReader } from '../protocol/frame.js'
 import type { Part } from '../protocol/parts.js'
 import { sendParts } from '../storage/slice.js'
+import type { Holder, RequestMemory } from './request-memory.js'
 
 /** The connection as a handler sees it. */
 export interface Client {
@@ -31,7 +33,15 @@ type Reply = Part[] | undefined
 const QUEUED_BYTES_MAX = 256 * 1024
 const QUEUED_FRAMES_MAX = 64
 
-export class Connection implements Client {
+export interface ConnectionOptions {
+  maxFrameBytes: number
+  /** Shared by all connections of a broker. */
+  memory?: RequestMemory | undefined
+  now: () => number
+  complain: (line: string) => void
+}
+
+export class Connection implements Client, Holder {
   readonly address: string
   readonly host: string
   readonly #socket: Socket
@@ -39,7 +49,11 @@ export class Connection implements Client {
   readonly #frames: FrameReader
   readonly #queue: Uint8Array[] = []
   readonly #closeCallbacks = new Set<() => void>()
+  readonly #memory: RequestMemory | undefined
   #queuedBytes = 0
+  /** Of the request that is being answered. */
+  #answeringBytes = 0
+  #held = false
   #busy = false
   #closed = false
   #draining: (() => void) | undefined
@@ -48,14 +62,11 @@ export class Connection implements Client {
   readonly #now: () => number
   readonly #complain: (line: string) => void
 
-  constructor(
-    socket: Socket,
-    dispatch: Dispatch,
-    options: { maxFrameBytes: number; now: () => number; complain: (line: string) => void },
-  ) {
+  constructor(socket: Socket, dispatch: Dispatch, options: ConnectionOptions) {
     this.#socket = socket
     this.#dispatch = dispatch
     this.#frames = new FrameReader(options.maxFrameBytes)
+    this.#memory = options.memory
     this.#now = options.now
     this.#complain = options.complain
     this.activeAtMs = options.now()
@@ -71,6 +82,24 @@ export class Connection implements Client {
     return this.#busy
   }
 
+  get heldBytes(): number {
+    return this.#queuedBytes + this.#answeringBytes + this.#frames.pendingBytes
+  }
+
+  get wantedBytes(): number {
+    return Math.max(this.#frames.wantedBytes, this.#answeringBytes)
+  }
+
+  hold(held: boolean): void {
+    this.#held = held
+    this.#readOrPause()
+  }
+
+  evict(): void {
+    this.#complain(`closing the connection of ${this.address}: it holds memory and sends nothing`)
+    this.close()
+  }
+
   onClose(callback: () => void): () => void {
     this.#closeCallbacks.add(callback)
     return () => this.#closeCallbacks.delete(callback)
@@ -80,7 +109,7 @@ export class Connection implements Client {
     this.#socket.destroy()
   }
 
-  /** Closes once the request under way has been answered; resolves then. */
+  /** Closes once the request under way has been answered; resolves then, or when it has closed. */
   async drain(): Promise<void> {
     if (this.#closed) return
     this.#queue.length = 0
@@ -104,8 +133,14 @@ export class Connection implements Client {
       this.#refuse(error)
       return
     }
-    if (this.#crowded) this.#socket.pause()
+    this.#memory?.changed(this)
+    this.#readOrPause()
     if (!this.#busy && this.#queue.length > 0) void this.#answerAll()
+  }
+
+  #readOrPause(): void {
+    if (this.#crowded || this.#held || this.#draining) this.#socket.pause()
+    else if (this.#socket.isPaused()) this.#socket.resume()
   }
 
   get #crowded(): boolean {
@@ -119,8 +154,11 @@ export class Connection implements Client {
         const frame = this.#queue.shift()
         if (!frame) break
         this.#queuedBytes -= frame.length
+        this.#answeringBytes = frame.length
         await this.#answer(frame)
-        if (this.#socket.isPaused() && !this.#crowded && !this.#draining) this.#socket.resume()
+        this.#answeringBytes = 0
+        this.#memory?.changed(this)
+        this.#readOrPause()
       }
     } catch (error) {
       this.#refuse(error)
@@ -152,6 +190,8 @@ export class Connection implements Client {
   #gone(): void {
     this.#closed = true
     this.#queue.length = 0
+    this.#memory?.gone(this)
+    this.#draining?.()
     for (const callback of this.#closeCallbacks) callback()
     this.#closeCallbacks.clear()
   }

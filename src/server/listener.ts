@@ -7,6 +7,7 @@ import { type Env, portOf, type Timer } from '../env.js'
 import { SeglogError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { Connection, type Dispatch } from './connection.js'
+import type { RequestMemory } from './request-memory.js'
 
 export interface ListenerOptions {
   host: string
@@ -18,6 +19,8 @@ export interface ListenerOptions {
   maxIdleMs: number
   /** Shared by the listeners of a broker. */
   quota?: ConnectionQuota
+  /** Shared likewise. */
+  memory?: RequestMemory
 }
 
 /**
@@ -109,6 +112,7 @@ export class Listener {
     }
     const connection = new Connection(socket, dispatch, {
       maxFrameBytes: this.#options.maxFrameBytes,
+      memory: this.#options.memory,
       now: () => this.#env.monotonic(),
       complain: (line) => logger.warn(line),
     })

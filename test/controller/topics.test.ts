@@ -169,3 +169,16 @@ test('a topic that is not there cannot be deleted', async (t) => {
   const { topics } = await start(t, temporaryDirectory(t))
   await assert.rejects(topics.delete('nix'), refused(KafkaError.UNKNOWN_TOPIC_OR_PARTITION))
 })
+
+test('a topic whose making a stop cut short has all its partitions after a restart', async (t) => {
+  const directory = temporaryDirectory(t)
+  const first = await start(t, directory)
+  const making = first.topics.create(wish('t', { partitionCount: 50 }))
+  while (!first.logs.has({ topic: 't', partition: 0 })) await new Promise(setImmediate)
+  await first.topics.close()
+  await assert.rejects(making)
+  assert.equal(first.logs.has({ topic: 't', partition: 49 }), false)
+  await first.logs.close()
+  const again = await start(t, directory)
+  assert.equal(again.replicas.topic('t')?.partitions.length, 50)
+})

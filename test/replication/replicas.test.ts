@@ -90,3 +90,11 @@ test('close wakes all who wait and closes every log', async (t) => {
   assert.equal(gone, 2)
   assert.throws(() => partitions[0]?.read(0, 1), /closed/)
 })
+
+test('a stop ends the making of a large topic early', async (t) => {
+  const { replicas } = await fixture(t)
+  const serving = replicas.serve('t', ID, 2000, config)
+  replicas.stopMaking()
+  await assert.rejects(serving, { code: 'CLOSED' })
+  assert.equal(replicas.topic('t'), undefined)
+})

@@ -131,3 +131,13 @@ test('a request that came while the process was held up saves its connection', a
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
   await answer
 })
+
+test('a handler that never ends does not hold up a close beyond its grace', async (t) => {
+  const stuck = handler(metadata, [0, 12], () => new Promise<never>(() => {}))
+  const { listener, port } = await listen(t, [stuck])
+  const wire = await Wire.connect(t, port)
+  wire.post(metadata, 9, { topics: [] })
+  await delay(50)
+  const ended = listener.close(100).then(() => 'closed')
+  assert.equal(await Promise.race([ended, delay(5000, 'waits', { ref: false })]), 'closed')
+})
