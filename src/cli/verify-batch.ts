@@ -45,6 +45,7 @@ export function checksumMatches(file: FileWindow, position: number, header: Batc
 
 /** `fault` or `note` has the words where there is something to say. */
 export interface RecordsCheck {
+  records: number
   fault?: string
   note?: string
 }
@@ -56,24 +57,25 @@ export function checkRecords(
   header: BatchHeader,
 ): RecordsCheck {
   if (codecOf(header.compression) === undefined) {
-    return { fault: `there is no codec ${header.compression}` }
+    return { records: 0, fault: `there is no codec ${header.compression}` }
   }
   if (header.sizeBytes > RECORDS_BYTES_MAX) {
-    return { note: `records not read: a batch of ${header.sizeBytes} bytes` }
+    return { records: header.count, note: `records not read: ${header.sizeBytes} bytes` }
   }
   const bytes = Buffer.allocUnsafe(header.sizeBytes)
   if (file.read(position, bytes) < bytes.length) {
     throw new SeglogError('SHORT', 'the file has shrunk')
   }
   const options = { checkCrc: false, maxOutputBytes: RECORDS_BYTES_MAX }
+  let records = 0
   try {
-    for (const _ of iterateRecords({ header, position, bytes }, options));
-    return {}
+    for (const _ of iterateRecords({ header, position, bytes }, options)) records++
+    return { records }
   } catch (error) {
     if (!(error instanceof SeglogError)) throw error
     if (error.code === 'UNSUPPORTED_COMPRESSION' || error.code === 'TOO_LARGE') {
-      return { note: `records not read: ${error.message}` }
+      return { records: header.count, note: `records not read: ${error.message}` }
     }
-    return { fault: error.message }
+    return { records, fault: error.message }
   }
 }

@@ -31,7 +31,7 @@ export async function verifyLogDirectory(directory: string, findings: Findings):
   for (const [name, offsets] of checkpoints) {
     const path = join(directory, name)
     for (const { topic, partition, offset } of offsets) {
-      const { nextOffset } = logs.get(`${topic}-${partition}`) ?? {}
+      const { nextOffset } = logs.get(`${topic}-${partition}`)?.segments.at(-1) ?? {}
       if (nextOffset === undefined || offset <= nextOffset) continue
       const text = `${topic}-${partition} ends at ${nextOffset}, and the file says ${offset}`
       findings.add({ severity: 'note', kind: 'beyond-end', path, offset, text })

@@ -22,7 +22,7 @@ export interface LogFacts {
   /** Behind the last sound batch. */
   endPosition: number
   nextOffset: number
-  damaged: readonly ByteRange[]
+  losses: readonly ByteRange[]
 }
 
 /** Whether the damage holds this byte of the log. Ranges come in order. */
@@ -56,7 +56,7 @@ export function* checkOffsetIndex(
     const position = entries.position - ENTRY_BYTES
     const offset = facts.baseOffset + bytes.readInt32BE(0)
     const entry = { position, offset, logPosition: bytes.readInt32BE(4) }
-    if (!isDamaged(facts.damaged, entry.logPosition)) {
+    if (!isDamaged(facts.losses, entry.logPosition)) {
       const fault = entryFault(entry, last, log, facts)
       if (fault !== undefined) entries.fault(fault)
       if (fault?.position !== position) last = entry

@@ -35,8 +35,16 @@ export interface ByteRange {
   to: number
 }
 
+/** Damage between two sound batches. */
+export interface Loss extends ByteRange {
+  /** The offset that was due there. */
+  offsetFrom: number
+  /** The last offset before the sound batch behind it; undefined where none follows. */
+  offsetTo: number | undefined
+}
+
 export type LogEvent =
-  | { type: 'batch'; header: BatchHeader; position: number }
+  | { type: 'batch'; header: BatchHeader; position: number; records: number }
   | { type: 'fault'; kind: LogFaultKind; range: ByteRange; offset: number; text: string }
   | { type: 'note'; kind: string; position: number; text: string }
 
@@ -56,6 +64,12 @@ interface Fault {
   offset?: number
 }
 
+interface Sound {
+  header: BatchHeader
+  records: number
+  note: string | undefined
+}
+
 export class LogWalk {
   readonly #file: FileWindow
   readonly #place: LogPlace
@@ -67,8 +81,9 @@ export class LogWalk {
   nextOffset: number
   /** Behind the last sound batch. */
   endPosition = 0
-  /** What is not sound, in order. */
-  readonly damaged: ByteRange[] = []
+  /** What is not sound, in order; never two directly behind each other. */
+  readonly losses: Loss[] = []
+  #faults = 0
 
   constructor(file: FileWindow, place: LogPlace) {
     this.#file = file
@@ -79,6 +94,17 @@ export class LogWalk {
     const relative = (baseOffset ?? Infinity) + RELATIVE_OFFSET_MAX
     this.#offsetMax = Math.min(relative, nextBaseOffset - 1, Number.MAX_SAFE_INTEGER)
     this.nextOffset = baseOffset ?? 0
+  }
+
+  /** Whether all was read: false where the walk was given up. */
+  get isComplete(): boolean {
+    const { sizeBytes } = this.#file
+    return this.#faults < FAULTS_MAX && !this.#resync.exhausted && sizeBytes <= FILE_BYTES_MAX
+  }
+
+  /** Whether damage follows the last sound batch. */
+  get isTorn(): boolean {
+    return (this.losses.at(-1)?.to ?? -1) > this.endPosition
   }
 
   *events(): Generator<LogEvent, void, undefined> {
@@ -92,16 +118,18 @@ export class LogWalk {
       }
       if ('kind' in found) {
         yield this.#faultEvent(position, found)
-        if (found.next < 0 || this.damaged.length >= FAULTS_MAX) break
+        if (found.next < 0 || this.#faults >= FAULTS_MAX) break
         position = found.next
         continue
       }
-      const { header, note } = found
+      const { header, note, records } = found
       if (note !== undefined) yield { type: 'note', kind: 'records', position, text: note }
+      const loss = this.losses.at(-1)
+      if (loss !== undefined) loss.offsetTo ??= header.baseOffset - 1
       this.nextOffset = header.lastOffset + 1
       this.endPosition = position + header.sizeBytes
       if (header.magic < MAGIC) this.#sawOldMagic = true
-      yield { type: 'batch', header, position }
+      yield { type: 'batch', header, position, records }
       position = this.endPosition
     }
     yield* this.#sizeEvents(position)
@@ -114,7 +142,7 @@ export class LogWalk {
       const range = { from: FILE_BYTES_MAX, to: sizeBytes }
       const text = `the file has ${sizeBytes} bytes, more than a segment can; the rest was not read`
       yield { type: 'fault', kind: 'size', range, offset, text }
-    } else if (this.damaged.length >= FAULTS_MAX) {
+    } else if (this.#faults >= FAULTS_MAX) {
       const text = `${FAULTS_MAX} faults; the rest of the file was not read`
       yield { type: 'note', kind: 'given-up', position, text }
     }
@@ -127,13 +155,14 @@ export class LogWalk {
 
   #faultEvent(position: number, { kind, next, text, offset }: Fault): LogEvent {
     const range = { from: position, to: next < 0 ? this.#end : next }
-    this.damaged.push(range)
+    this.#faults++
+    const loss = this.losses.at(-1)
+    if (loss?.to === range.from) loss.to = range.to
+    else this.losses.push({ ...range, offsetFrom: this.nextOffset, offsetTo: undefined })
     return { type: 'fault', kind, range, offset: offset ?? this.nextOffset, text }
   }
 
-  #examine(
-    position: number,
-  ): Fault | { reserved: number } | { header: BatchHeader; note: string | undefined } {
+  #examine(position: number): Fault | { reserved: number } | Sound {
     const head = this.#file.view(position, HEADER_BYTES)
     if (head.every((byte) => byte === 0)) return this.#zeros(position)
     const header = headerAt(this.#file, position)
@@ -143,7 +172,7 @@ export class LogWalk {
     if (header.sizeBytes > left) {
       const next = this.#search(position)
       const kind = next < 0 ? 'torn-tail' : 'length'
-      const text = `the batch says it has ${header.sizeBytes} bytes, and the file ends after ${left}`
+      const text = `it says it has ${header.sizeBytes} bytes, and the file ends after ${left}`
       return { kind, next, offset, text: kind === 'torn-tail' ? this.#torn(text) : text }
     }
     const next = position + header.sizeBytes
@@ -154,9 +183,9 @@ export class LogWalk {
     if (wrongOffset !== undefined) {
       return { kind: 'offset', next, offset: header.baseOffset, text: wrongOffset }
     }
-    const { fault, note } = checkRecords(this.#file, position, header)
+    const { fault, note, records } = checkRecords(this.#file, position, header)
     if (fault !== undefined) return { kind: 'records', next, offset, text: fault }
-    return { header, note }
+    return { header, note, records }
   }
 
   #crcText(next: number): string {

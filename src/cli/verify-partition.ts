@@ -10,7 +10,7 @@ import { FileWindow } from './file-window.js'
 import type { IndexFault } from './verify-entries.js'
 import { type Findings, messageOf } from './verify-findings.js'
 import { checkOffsetIndex } from './verify-index.js'
-import { LogWalk } from './verify-log.js'
+import { type Loss, LogWalk } from './verify-log.js'
 import { verifySmallFile } from './verify-small-files.js'
 import { TimeIndexCheck } from './verify-time-index.js'
 
@@ -21,10 +21,27 @@ export interface SegmentFile {
   nextBaseOffset?: number | undefined
 }
 
-/** What became known of a log. Undefined offsets: there is no segment that could be read. */
+/** What became known of a segment. */
+export interface VerifiedSegment extends SegmentFile {
+  /** Behind the last sound batch. */
+  endPosition: number
+  /** One above the last offset of a sound batch. */
+  nextOffset: number
+  losses: readonly Loss[]
+  /** Whether all of the .log was read. */
+  isComplete: boolean
+  /** Whether damage follows the last sound batch. */
+  isTorn: boolean
+  /** An index lacks, or has faults. */
+  needsIndexes: boolean
+}
+
+/** What became known of a log. */
 export interface VerifiedLog {
-  startOffset: number | undefined
-  nextOffset: number | undefined
+  /** Those that could be read, in the order of their offsets. */
+  segments: (VerifiedSegment & { baseOffset: number })[]
+  /** Other files that are not sound. */
+  faultyFiles: string[]
 }
 
 const SEGMENT_FILE = /^\d{20}\.(log|index|timeindex)$/
@@ -37,7 +54,7 @@ export function segmentNames(names: readonly string[]): string[] {
 export async function verifyPartition(directory: string, findings: Findings): Promise<VerifiedLog> {
   const names = readdirSync(directory).sort()
   const logs = segmentNames(names)
-  const verified: VerifiedLog = { startOffset: undefined, nextOffset: undefined }
+  const verified: VerifiedLog = { segments: [], faultyFiles: [] }
   for (const [i, name] of logs.entries()) {
     const path = join(directory, name)
     const baseOffset = segmentBaseOffset(name)
@@ -47,29 +64,30 @@ export async function verifyPartition(directory: string, findings: Findings): Pr
       findings.fault(path, 'name', 'it begins above 2^53 - 1')
       continue
     }
-    verified.startOffset ??= baseOffset
-    const nextOffset = await verifySegment({ path, baseOffset, nextBaseOffset }, findings)
-    if (nextOffset !== undefined) verified.nextOffset = nextOffset
+    const segment = await verifySegment({ path, baseOffset, nextBaseOffset }, findings)
+    if (segment !== undefined) verified.segments.push({ ...segment, baseOffset })
     if (findings.closed) return verified
   }
   for (const name of names) {
     if (logs.includes(name)) continue
-    await verifyOther(join(directory, name), findings)
+    const path = join(directory, name)
+    if (!(await verifyOther(path, findings))) verified.faultyFiles.push(path)
     await findings.settle()
   }
   return verified
 }
 
-/** A file of the folder that is no .log. */
-async function verifyOther(path: string, findings: Findings): Promise<void> {
+/** A file of the folder that is no .log. Returns whether it is sound by itself. */
+async function verifyOther(path: string, findings: Findings): Promise<boolean> {
   const name = basename(path)
   if (SEGMENT_FILE.test(name)) {
     if (!existsSync(logOf(path))) findings.note(path, 'orphan', 'an index without its .log')
   } else if (/\.(deleted|cleaned|swap)$/.test(name)) {
     findings.note(path, 'left-over', 'a file that is no part of the log; not verified')
   } else {
-    await verifySmallFile(path, findings)
+    return verifySmallFile(path, findings)
   }
+  return true
 }
 
 function logOf(path: string): string {
@@ -99,11 +117,11 @@ function openIndex(logPath: string, suffix: string, findings: Findings): FileWin
   return undefined
 }
 
-/** Returns one above the last offset, or undefined where the file cannot be read. */
+/** Returns undefined where the .log cannot be read. */
 export async function verifySegment(
   segment: SegmentFile,
   findings: Findings,
-): Promise<number | undefined> {
+): Promise<VerifiedSegment | undefined> {
   const isNamed = segment.baseOffset !== undefined
   const index = isNamed ? openIndex(segment.path, '.index', findings) : undefined
   const timeIndex = isNamed ? openIndex(segment.path, '.timeindex', findings) : undefined
@@ -131,6 +149,7 @@ class SegmentCheck {
   readonly #findings: Findings
   readonly #walk: LogWalk
   readonly #times: TimeIndexCheck | undefined
+  #indexFaults = 0
 
   constructor(segment: SegmentFile, files: SegmentWindows, findings: Findings) {
     this.#segment = segment
@@ -141,25 +160,28 @@ class SegmentCheck {
     this.#times = timeIndex && new TimeIndexCheck(timeIndex, segment.baseOffset ?? 0)
   }
 
-  async run(): Promise<number> {
-    const { log, index } = this.#files
+  async run(): Promise<VerifiedSegment> {
+    const { log, index, timeIndex } = this.#files
     await this.#log()
-    const { endPosition, nextOffset, damaged } = this.#walk
-    const isTorn = (damaged.at(-1)?.to ?? -1) > endPosition
-    this.#times?.onEnd(isTorn)
+    const { endPosition, nextOffset, losses, isTorn, isComplete } = this.#walk
+    this.#times?.onEnd(isTorn || !isComplete)
     this.#timeFaults()
     if (index !== undefined) {
       const { baseOffset = 0 } = this.#segment
       // Of lost batches at the end an entry may still tell.
-      const known = isTorn ? Infinity : nextOffset
-      const facts = { baseOffset, endPosition, nextOffset: known, damaged }
+      const known = isTorn || !isComplete ? Infinity : nextOffset
+      const facts = { baseOffset, endPosition, nextOffset: known, losses }
       for (const fault of checkOffsetIndex(index, log, facts)) {
         this.#indexFault(index.path, fault)
         await this.#findings.settle()
       }
     }
     this.#gap(nextOffset)
-    return nextOffset
+    const needsIndexes = this.#indexFaults > 0 || index === undefined || timeIndex === undefined
+    return {
+      ...this.#segment,
+      ...{ endPosition, nextOffset, losses, isComplete, isTorn, needsIndexes },
+    }
   }
 
   async #log(): Promise<void> {
@@ -168,7 +190,7 @@ class SegmentCheck {
     for (const event of this.#walk.events()) {
       if (event.type === 'batch') {
         findings.batches++
-        findings.records += event.header.count
+        findings.records += event.records
         this.#times?.onBatch(event.header)
         this.#timeFaults()
       } else if (event.type === 'fault') {
@@ -192,6 +214,7 @@ class SegmentCheck {
   }
 
   #indexFault(path: string, fault: IndexFault): void {
+    this.#indexFaults++
     this.#findings.add({ severity: 'fault', path, ...fault })
   }
 

@@ -10,7 +10,7 @@ export type { Batch }
 /** The name of a .log file. */
 export const segment = (baseOffset: number) => `${String(baseOffset).padStart(20, '0')}.log`
 
-/** Appends batches of two records of some hundred bytes, each a little later than the one before. */
+/** Appends batches of two records of some hundred bytes, each later than the one before. */
 export async function fill(
   folder: string,
   batches: number,

@@ -337,7 +337,7 @@ test('nothing of a directory is changed, not even by its lock', async (t) => {
   assert.deepEqual([status, stdout], [0, ''])
 })
 
-test('random bytes, an empty file, a FIFO and a directory named as a log crash nothing', async (t) => {
+test('random bytes, empty files, FIFOs and folders named as logs crash nothing', async (t) => {
   const folder = temporaryDirectory(t)
   const path = join(folder, segment(0))
   let seed = 7
