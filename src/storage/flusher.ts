@@ -93,7 +93,7 @@ export class Flusher {
     while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
       if (isOver()) return
       if (this.#fenced) throw this.#fenced
-      if (this.#paused) {
+      if (this.#paused !== undefined) {
         await this.#paused
         continue
       }
