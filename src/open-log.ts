@@ -206,7 +206,8 @@ export class OpenLog {
     const range = { next: offsetNumber(from, 'from'), end, leftBytes: maxBytes }
     let failure: unknown
     while (range.leftBytes > 0) {
-      const slice = this.#log.slice(range.next, Math.min(CHUNK_BYTES, range.leftBytes), end)
+      // Not limited by `end`, which may fall inside a batch: what is behind it is left out below.
+      const slice = this.#log.slice(range.next, Math.min(CHUNK_BYTES, range.leftBytes))
       if (!slice) return
       const records: StoredRecord[] = []
       try {

@@ -1,15 +1,16 @@
 /**
  * Records as the library gives them to its users, straight out of a chunk of a log: one loop over
  * batches and records, without an object in between. `iterateRecords` is the general way; what is
- * compressed goes through it.
+ * compressed, or a message of magic 0 or 1, goes through it.
  *
  * Keys and values are views of the chunk, which is nobody else's. Checks and errors are those of
  * `iterateBatches` and `iterateRecords`: nothing of the bytes is trusted.
  */
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
-import { type BatchHeader, batchAt, batchBytes, parseBatchHeader } from './batch.js'
+import { type BatchHeader, batchAt, batchBytes, crcMatches, parseBatchHeader } from './batch.js'
 import { BatchField, HEADER_BYTES, RECORD_BYTES_MIN } from './format.js'
+import { isOldMagic, MESSAGE_BYTES_MIN } from './message-set-format.js'
 import { headersOf, iterateRecords } from './reader.js'
 import type { RecordHeader } from './record.js'
 import { VarintReader } from './varint.js'
@@ -106,6 +107,13 @@ function readPlain(
   if (reader.position !== batchEnd) invalid('bytes behind the last record')
 }
 
+/** Whether the CRC of the whole batch at `at` is right. */
+function sumMatches(chunk: Buffer, at: number, header: BatchHeader): boolean {
+  if (isOldMagic(header.magic)) return crcMatches(batchAt(chunk, at))
+  const length = header.sizeBytes - BatchField.ATTRIBUTES
+  return native.crc32c(chunk, at + BatchField.ATTRIBUTES, length, 0) === header.crc
+}
+
 function readCompressed(
   chunk: Buffer,
   at: number,
@@ -128,19 +136,21 @@ function readCompressed(
  */
 export function readStored(chunk: Buffer, range: StoredRange, records: StoredRecord[]): void {
   let at = 0
-  while (chunk.length - at >= HEADER_BYTES && range.next < range.end && range.leftBytes > 0) {
+  const bytesMin = MESSAGE_BYTES_MIN[0]
+  while (chunk.length - at >= bytesMin && range.next < range.end && range.leftBytes > 0) {
     if (batchBytes(chunk, at) > chunk.length - at) return
     const header = parseBatchHeader(chunk, at)
     const { baseOffset, sizeBytes, lastOffset } = header
-    if (baseOffset >= range.end) {
+    const old = isOldMagic(header.magic)
+    // Which offset is the first in an old one is not known before it was opened.
+    if (baseOffset >= range.end && !old) {
       range.next = range.end
       return
     }
-    const sum = native.crc32c(chunk, at + BatchField.CRC + 4, sizeBytes - BatchField.ATTRIBUTES, 0)
-    if (sum !== header.crc) {
+    if (!sumMatches(chunk, at, header)) {
       throw new SeglogError('CORRUPT', `batch of offset ${baseOffset}: the CRC does not match`)
     }
-    if (header.compression === 0) readPlain(chunk, header, at, range, records)
+    if (header.compression === 0 && !old) readPlain(chunk, header, at, range, records)
     else readCompressed(chunk, at, range, records)
     at += sizeBytes
     range.next = Math.max(range.next, lastOffset + 1)

@@ -34,12 +34,22 @@ async function limited(wire: Wire, version: number, maxBytes: number, topic = 't
   return contents(responses[0]?.partitions[0]?.records)
 }
 
-for (const [version, magic] of [[0, 0], [1, 0], [2, 1], [3, 1], [4, 2]] as const) {
+for (const [version, magic] of [
+  [0, 0],
+  [1, 0],
+  [2, 1],
+  [3, 1],
+  [4, 2],
+] as const) {
   test(`fetch ${version} gives magic ${magic}`, async (t) => {
     const { wire } = await startBroker(t)
     await createTopic(wire, 't')
     for (const compression of ['none', 'gzip', 'snappy', 'lz4'] as const) {
-      await produceTo(wire, 't', buildBatch([{ value: compression }, { value: '' }], { compression }))
+      await produceTo(
+        wire,
+        't',
+        buildBatch([{ value: compression }, { value: '' }], { compression }),
+      )
     }
     const { errorCode, highWatermark, records } = await fetchFrom(wire, 't', 0, { version })
     assert.deepEqual([errorCode, highWatermark], [0, 8])
@@ -93,7 +103,8 @@ test('below the first message, old versions get a part of it and version 3 all',
 test('in version 3 only the first partition exceeds the limit', async (t) => {
   const { wire } = await startBroker(t)
   await createTopic(wire, 't', { partitions: 2 })
-  for (const partition of [0, 1]) await produceTo(wire, 't', batchOf('a'.repeat(100)), { partition })
+  for (const partition of [0, 1])
+    await produceTo(wire, 't', batchOf('a'.repeat(100)), { partition })
   const wishes = [0, 1].map((partition) => ({ topic: 't', partition }))
   const { responses } = await wire.call(fetch, 3, fetchBody(wishes, { maxBytes: 50 }))
   const sizes = responses.map(({ partitions }) => contents(partitions[0]?.records).values.length)

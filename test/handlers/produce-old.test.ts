@@ -3,28 +3,45 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KafkaError } from '../../src/errors.js'
 import { iterateBatches, iterateRecords } from '../../src/records/index.js'
-import { message, messageAround, messageSet } from '../records/old-messages.js'
 import { latin1 } from '../records/helpers.js'
+import { message, messageAround, messageSet } from '../records/old-messages.js'
 import { batchOf, createTopic, fetchFrom, produceTo, startBroker } from '../support/broker.js'
 
 const good = messageSet(0, { value: 'a' }, { value: 'b' })
 
-for (const [version, magic] of [[0, 0], [1, 0], [2, 1]] as const) {
+for (const [version, magic] of [
+  [0, 0],
+  [1, 0],
+  [2, 1],
+] as const) {
   test(`produce ${version} takes messages of magic ${magic}, stored as one batch`, async (t) => {
     const { wire } = await startBroker(t)
     await createTopic(wire, 't')
     const set = messageSet(magic, { key: 'k', value: 'v', timestamp: 9 }, { value: null })
     for (const wanted of [0, 2]) {
-      const { errorCode, baseOffset, logAppendTimeMs } = await produceTo(wire, 't', set, { version })
+      const { errorCode, baseOffset, logAppendTimeMs } = await produceTo(wire, 't', set, {
+        version,
+      })
       assert.deepEqual([errorCode, baseOffset, logAppendTimeMs], [0, wanted, -1])
     }
     const { records } = await fetchFrom(wire, 't', 0)
     assert.ok(records instanceof Uint8Array)
     const batches = [...iterateBatches(records)]
-    assert.deepEqual(batches.map(({ header }) => [header.magic, header.count]), [[2, 2], [2, 2]])
+    assert.deepEqual(
+      batches.map(({ header }) => [header.magic, header.count]),
+      [
+        [2, 2],
+        [2, 2],
+      ],
+    )
     const rows = batches.flatMap((batch) => [...iterateRecords(batch)])
     assert.deepEqual(
-      rows.map(({ offset, timestamp, key, value }) => [offset, timestamp, latin1(key), latin1(value)]),
+      rows.map(({ offset, timestamp, key, value }) => [
+        offset,
+        timestamp,
+        latin1(key),
+        latin1(value),
+      ]),
       [0, 2].flatMap((base) => [
         [base, magic === 0 ? -1 : 9, 'k', 'v'],
         [base + 1, -1, null, null],
@@ -60,7 +77,11 @@ const faults: [string, Buffer, number][] = [
   ['no compressed data', message(0, { attributes: 1, value: 'x' }), KafkaError.CORRUPT_MESSAGE],
   ['zstd', message(1, { attributes: 4, value: 'x' }), KafkaError.UNSUPPORTED_COMPRESSION_TYPE],
   ['a batch behind it', Buffer.concat([good, batchOf('x')]), KafkaError.CORRUPT_MESSAGE],
-  ['more than max.message.bytes', message(0, { value: Buffer.alloc(1_048_600) }), KafkaError.MESSAGE_TOO_LARGE],
+  [
+    'more than max.message.bytes',
+    message(0, { value: Buffer.alloc(1_048_600) }),
+    KafkaError.MESSAGE_TOO_LARGE,
+  ],
 ]
 
 test('a faulty set has its code, appends nothing, and the connection lives', async (t) => {
