@@ -85,8 +85,8 @@ export function batchBytes(bytes: Uint8Array, at: number, origin = 0): number {
     throw new SeglogError('SHORT', `batch at ${origin + at}: the bytes end in its header`)
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, LENGTH_OVERHEAD_BYTES)
-  const sizeMin = bytesMin(bytes[at + BatchField.MAGIC])
-  return checkedBytes(view.getInt32(BatchField.LENGTH), sizeMin, origin + at)
+  const length = view.getInt32(BatchField.LENGTH)
+  return checkedBytes(length, bytesMin(bytes[at + BatchField.MAGIC]), origin + at)
 }
 
 function checkedBytes(length: number, sizeMin: number, position: number): number {
@@ -101,7 +101,8 @@ function checkedBytes(length: number, sizeMin: number, position: number): number
 
 /**
  * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. Of a
- * message of magic 0 or 1, its least size. The CRC is not checked: see `crcMatches`. Errors: SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
+ * message of magic 0 or 1, its least size. The CRC is not checked: see `crcMatches`. Errors:
+ * SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
 export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): BatchHeader {
   const position = origin + at

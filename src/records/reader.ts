@@ -1,6 +1,7 @@
 /**
  * Records out of a batch of magic 2, and by message-set.ts out of a message of magic 0 or 1. Keys
- * and values are views into the batch, or into the one buffer that its records were decompressed to.
+ * and values are views into the batch, or into the one buffer that its records were decompressed
+ * to.
  *
  * Nothing of the bytes is trusted: counts and lengths are checked against what is left before
  * anything is made of them, and decompression stops at a bound. Offsets must rise and stay within
