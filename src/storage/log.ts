@@ -248,6 +248,7 @@ export class Log {
       state.truncating = false
     })
     this.#truncation = mine
+    state.flusher.pause(mine)
     await mine
   }
 

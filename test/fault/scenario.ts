@@ -4,7 +4,7 @@
  * the generation rises with every truncation.
  */
 
-import type { OpenLogOptions } from '../../src/open-log.js'
+import type { OpenLogOptions } from '../../src/library/options.js'
 import type { CompressionName } from '../../src/records/compression.js'
 import type { RecordInput } from '../../src/records/record.js'
 import { type Random, seeded } from '../protocol/random.js'
