@@ -15,6 +15,7 @@ import { EmbeddedCoordination } from './coordination/embedded.js'
 import { brokerZNode } from './coordination/znodes.js'
 import { GroupCoordinator } from './coordinator/group-coordinator.js'
 import { OFFSETS_TOPIC, TopicOffsetStore } from './coordinator/topic-store.js'
+import { TransactionalIds } from './coordinator/transactional-ids.js'
 import { type Env, systemEnv } from './env.js'
 import { KafkaError, ProtocolError, SeglogError } from './errors.js'
 import type { BrokerContext, Endpoint } from './handlers/context.js'
@@ -159,6 +160,7 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
   undo.push(async () => groups.close())
   // Clients of groups are told to wait meanwhile, the others are served.
   void groups.load(offsets)
+  const producerIds = new ProducerIds(coordination, brokerId, () => highestProducerId(replicas))
   const context: BrokerContext = {
     brokerId,
     clusterId: logs.clusterId,
@@ -167,7 +169,8 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     replicas,
     topics,
     groups,
-    producerIds: new ProducerIds(coordination, brokerId, () => highestProducerId(replicas)),
+    producerIds,
+    transactionalIds: new TransactionalIds(() => producerIds.next()),
     deadlines: new Deadlines(env),
     turns: new Turns(env),
   }

@@ -232,6 +232,10 @@ export const brokerKeys = {
     { min: 1, ...notYet },
   ),
 
+  'transaction.max.timeout.ms': int(900_000, 'The longest timeout of a transactional id.', {
+    min: 1,
+  }),
+
   // Consumer groups
   'group.initial.rebalance.delay.ms': int(
     0,

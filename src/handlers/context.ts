@@ -6,6 +6,7 @@ import type { BrokerConfig } from '../config.js'
 import type { ProducerIds } from '../controller/producer-ids.js'
 import type { Topics } from '../controller/topics.js'
 import type { GroupCoordinator } from '../coordinator/group-coordinator.js'
+import type { TransactionalIds } from '../coordinator/transactional-ids.js'
 import type { Env } from '../env.js'
 import type { Replicas } from '../replication/replicas.js'
 import type { Turns } from '../replication/turns.js'
@@ -26,6 +27,7 @@ export interface BrokerContext {
   readonly topics: Topics
   readonly groups: GroupCoordinator
   readonly producerIds: ProducerIds
+  readonly transactionalIds: TransactionalIds
   readonly deadlines: Deadlines
   /** For what decompresses records. */
   readonly turns: Turns
