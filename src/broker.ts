@@ -5,16 +5,19 @@
  * listeners open. It leaves nothing behind when it rejects. `close` finishes the requests under
  * way, closes every log in order, and frees all descriptors, mappings, threads and timers.
  */
+import assert from 'node:assert'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { BrokerConfig } from './config.js'
+import { BrokerChanges } from './controller/broker-changes.js'
+import { internalTopic, OFFSETS_TOPIC } from './controller/internal-topics.js'
 import { ProducerIds } from './controller/producer-ids.js'
 import { Topics } from './controller/topics.js'
 import { EmbeddedCoordination } from './coordination/embedded.js'
 import { brokerZNode } from './coordination/znodes.js'
 import { GroupCoordinator } from './coordinator/group-coordinator.js'
-import { OFFSETS_TOPIC, TopicOffsetStore } from './coordinator/topic-store.js'
+import { TopicOffsetStore } from './coordinator/topic-store.js'
 import { TransactionalIds } from './coordinator/transactional-ids.js'
 import { type Env, systemEnv } from './env.js'
 import { KafkaError, ProtocolError, SeglogError } from './errors.js'
@@ -145,7 +148,9 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
   const coordination = await EmbeddedCoordination.open(coordinationFile)
   const replicas = new Replicas(logs)
   const topics = new Topics(coordination, replicas, env, config)
-  await topics.load(logs.topics()).catch((error) => {
+  const brokerChanges = new BrokerChanges(coordination, config, replicas)
+  const loaded = brokerChanges.load().then(() => topics.load(logs.topics()))
+  await loaded.catch((error) => {
     throw error instanceof SeglogError && error.code === 'CORRUPT'
       ? new SeglogError('CORRUPT', `${coordinationFile}: ${error.message}`, { cause: error })
       : error
@@ -168,6 +173,7 @@ async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]):
     env,
     replicas,
     topics,
+    brokerChanges,
     groups,
     producerIds,
     transactionalIds: new TransactionalIds(() => producerIds.next()),
@@ -198,19 +204,11 @@ function highestProducerId(replicas: Replicas): number {
   return highest
 }
 
-/** Kafka's settings for it: what counts of a group or an offset is the last record alone. */
 async function makeOffsetsTopic(topics: Topics, config: BrokerConfig): Promise<void> {
+  const wish = internalTopic(OFFSETS_TOPIC, config)
+  assert(wish)
   try {
-    await topics.create({
-      name: OFFSETS_TOPIC,
-      partitionCount: config.get('offsets.topic.num.partitions'),
-      replicationFactor: config.get('offsets.topic.replication.factor'),
-      configs: {
-        'cleanup.policy': 'compact',
-        'compression.type': 'producer',
-        'segment.bytes': String(config.get('offsets.topic.segment.bytes')),
-      },
-    })
+    await topics.create(wish)
   } catch (error) {
     const exists = error instanceof ProtocolError && error.code === KafkaError.TOPIC_ALREADY_EXISTS
     if (!exists) throw error

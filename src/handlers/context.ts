@@ -3,6 +3,7 @@
  * keeps no state of its own between requests.
  */
 import type { BrokerConfig } from '../config.js'
+import type { BrokerChanges } from '../controller/broker-changes.js'
 import type { ProducerIds } from '../controller/producer-ids.js'
 import type { Topics } from '../controller/topics.js'
 import type { GroupCoordinator } from '../coordinator/group-coordinator.js'
@@ -25,6 +26,7 @@ export interface BrokerContext {
   readonly env: Env
   readonly replicas: Replicas
   readonly topics: Topics
+  readonly brokerChanges: BrokerChanges
   readonly groups: GroupCoordinator
   readonly producerIds: ProducerIds
   readonly transactionalIds: TransactionalIds
