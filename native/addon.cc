@@ -24,6 +24,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   auto* environment = new Environment(env);
   env.SetInstanceData(environment);
   exports.Set("results", environment->results_reference.Value());
+  ExportBufferPool(env, exports);
   ExportCrc(env, exports);
   ExportSegments(env, exports);
   ExportTransfer(env, exports);

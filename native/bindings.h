@@ -44,10 +44,11 @@ class Environment {
   Napi::Value Fail(Napi::Env env, Status status);
 };
 
-void ExportCrc(Napi::Env env, Napi::Object exports);      // crc_binding.cc
-void ExportSegments(Napi::Env env, Napi::Object exports); // segment_binding.cc
-void ExportTransfer(Napi::Env env, Napi::Object exports); // transfer_binding.cc
-void ExportLocks(Napi::Env env, Napi::Object exports);    // lock_binding.cc
+void ExportBufferPool(Napi::Env env, Napi::Object exports); // buffer_pool.cc
+void ExportCrc(Napi::Env env, Napi::Object exports);        // crc_binding.cc
+void ExportSegments(Napi::Env env, Napi::Object exports);   // segment_binding.cc
+void ExportTransfer(Napi::Env env, Napi::Object exports);   // transfer_binding.cc
+void ExportLocks(Napi::Env env, Napi::Object exports);      // lock_binding.cc
 
 } // namespace seglog
 

@@ -64,6 +64,9 @@ export const AppendFlag = {
   FROM_LEADER: 2,
 } as const
 
+/** What `pooledBuffer` gives at most. Mirrors BufferPool::kBlockBytesMax of native/. */
+export const POOLED_BYTES_MAX = 4 * 1024 * 1024
+
 export interface SegmentOptions {
   /** A sealed or foreign segment: never written, never trimmed. */
   readOnly: boolean
@@ -102,6 +105,13 @@ export type TransferPart = Uint8Array | number
 
 export interface NativeAddon {
   readonly results: Float64Array
+
+  /**
+   * A Buffer of `length` bytes of any content, from 1 to `POOLED_BYTES_MAX`, in memory that is used
+   * again once it is collected. A status below 0 where there is none to be had: TOO_LARGE, or
+   * UNSUPPORTED by an engine that takes no foreign memory.
+   */
+  pooledBuffer(length: number): Buffer | number
 
   /** The path chosen at load: 'vpclmulqdq', 'pclmulqdq', 'armv8' or 'portable'. */
   readonly crcPath: string

@@ -16,7 +16,8 @@ import { iterateBatches } from './records/batch.js'
 import type { CompressionName } from './records/compression.js'
 import { BatchEncoder } from './records/encoder.js'
 import { iterateRecords } from './records/reader.js'
-import type { LogRecord, RecordInput } from './records/record.js'
+import type { RecordInput } from './records/record.js'
+import { readStored, StoredRecord } from './records/stored.js'
 import { type DirectoryLock, lockExclusively, lockShared } from './storage/directory-lock.js'
 import { Log } from './storage/log.js'
 import { defaultLogOptions, type LogReport } from './storage/log-options.js'
@@ -46,6 +47,8 @@ export interface Appended {
   appendTime: number
 }
 
+export { StoredRecord }
+
 export interface ReadOptions {
   /** First offset; the log's start unless given. */
   from?: Offset
@@ -55,24 +58,8 @@ export interface ReadOptions {
   maxBytes?: number
 }
 
-/** A record of the log. `JSON.stringify` gives its offset as text. */
-export class StoredRecord {
-  constructor(
-    readonly offset: bigint,
-    /** ms since 1970, or -1 where there is none. */
-    readonly timestamp: number,
-    readonly key: Buffer | null,
-    readonly value: Buffer | null,
-    readonly headers: readonly { key: string; value: Buffer | null }[],
-  ) {}
-
-  toJSON() {
-    return { ...this, offset: String(this.offset) }
-  }
-}
-
 /** Read at once; also the memory that a reader takes, unless a single batch is larger. */
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 256 * 1024
 
 /**
  * Opens the log in `directory`, which is made where missing and recovered where the last user did
@@ -205,23 +192,32 @@ export class OpenLog {
    * OFFSET_OUT_OF_RANGE, with CORRUPT at a batch that is damaged, CLOSED or IO.
    */
   async *read(options: ReadOptions = {}): AsyncGenerator<StoredRecord, void, undefined> {
+    for await (const records of this.readChunks(options)) yield* records
+  }
+
+  /**
+   * As `read`, in arrays of the records that were read from the log together: several times faster
+   * where records are small. No array is empty.
+   */
+  async *readChunks(options: ReadOptions = {}): AsyncGenerator<StoredRecord[], void, undefined> {
     const { from = this.startOffset, to = this.endOffset, maxBytes = Infinity } = options
-    let next = offsetNumber(from, 'from')
     const end = Math.min(offsetNumber(to, 'to'), this.#log.endOffset)
     if (!(maxBytes >= 0)) throw new SeglogError('BAD_ARGUMENT', `maxBytes is ${maxBytes}`)
-    let leftBytes = maxBytes
-    while (leftBytes > 0) {
-      const slice = this.#log.slice(next, Math.min(CHUNK_BYTES, leftBytes), end)
+    const range = { next: offsetNumber(from, 'from'), end, leftBytes: maxBytes }
+    let failure: unknown
+    while (range.leftBytes > 0) {
+      const slice = this.#log.slice(range.next, Math.min(CHUNK_BYTES, range.leftBytes), end)
       if (!slice) return
-      for (const batch of iterateBatches(slice.bytes())) {
-        for (const record of iterateRecords(batch)) {
-          if (record.offset >= end) return
-          if (record.offset >= next) yield stored(record)
-        }
-        next = batch.header.lastOffset + 1
-        leftBytes -= batch.header.sizeBytes
-        if (leftBytes <= 0) return
+      const records: StoredRecord[] = []
+      try {
+        readStored(slice.bytes(), range, records)
+      } catch (error) {
+        // What stands before the damage is given first.
+        failure = error
       }
+      if (records.length > 0) yield records
+      if (failure !== undefined) throw failure
+      if (range.next >= end) return
       // A long read takes turns with everything else in the process.
       await new Promise<void>((resolve) => this.#env.soon(resolve))
     }
@@ -275,14 +271,4 @@ export class OpenLog {
       for (const lock of this.#locks) lock.release()
     }
   }
-}
-
-function stored({ offset, timestamp, key, value, headers }: LogRecord): StoredRecord {
-  const named = headers.map((header) => ({ key: header.key, value: buffer(header.value) }))
-  return new StoredRecord(BigInt(offset), timestamp, buffer(key), buffer(value), named)
-}
-
-/** The same bytes with the methods that Node's users know. */
-function buffer(bytes: Uint8Array | null): Buffer | null {
-  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

@@ -1,6 +1,7 @@
 /**
  * The header of a record batch, and the batches of a buffer. Nothing is copied: a batch is a view
- * into the bytes that it was found in.
+ * into the bytes that it was found in. A message of magic 0 or 1, as logs of before Kafka 0.11 hold
+ * them, counts as a batch too, a compressed one with all that is in it: see message-set-format.ts.
  *
  * Every number is checked before use; what is wrong is a SeglogError: SHORT (the bytes end before
  * the batch does), BAD_MAGIC, CORRUPT (lengths, counts, CRC), OFFSET_TOO_LARGE (an offset above
@@ -16,16 +17,18 @@ import {
   LENGTH_OVERHEAD_BYTES,
   MAGIC,
 } from './format.js'
+import { isOldMagic, MESSAGE_BYTES_MIN, parseMessageHeader } from './message-set-format.js'
 
 const TWO_32 = 2 ** 32
 
 export interface BatchHeader {
+  /** Of a compressed message of magic 0 or 1, its last offset: which is the first it does not say. */
   baseOffset: number
   /** Of the whole batch with its header. */
   sizeBytes: number
   leaderEpoch: number
   magic: number
-  /** CRC-32C as stored, unsigned. */
+  /** As stored, unsigned: CRC-32C, in magic 0 and 1 CRC-32. */
   crc: number
   attributes: number
   /** Codec id: see compression.ts; 5 to 7 are unknown. */
@@ -41,7 +44,7 @@ export interface BatchHeader {
   producerId: number
   producerEpoch: number
   baseSequence: number
-  /** Records that the batch says it holds. */
+  /** Records that the batch says it holds; 1 for a message of magic 0 or 1. */
   count: number
 }
 
@@ -67,6 +70,12 @@ function exact(view: DataView, at: number, position: number, what: string): numb
   return value
 }
 
+/** Least size of what has this magic, or of anything where the bytes end before it. */
+function bytesMin(magic: number | undefined): number {
+  if (magic === undefined) return MESSAGE_BYTES_MIN[0]
+  return isOldMagic(magic) ? MESSAGE_BYTES_MIN[magic] : HEADER_BYTES
+}
+
 /**
  * Bytes of the batch at `at`, of which only the first 12 bytes need to be there. Errors: SHORT,
  * CORRUPT (a length too small for a header).
@@ -78,7 +87,7 @@ export function batchBytes(bytes: Uint8Array, at: number, origin = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, LENGTH_OVERHEAD_BYTES)
   const length = view.getInt32(BatchField.LENGTH)
   if (
-    length < HEADER_BYTES - LENGTH_OVERHEAD_BYTES ||
+    length < bytesMin(bytes[at + BatchField.MAGIC]) - LENGTH_OVERHEAD_BYTES ||
     length > BATCH_BYTES_MAX - LENGTH_OVERHEAD_BYTES
   ) {
     corrupt(origin + at, `a length of ${length}`)
@@ -87,13 +96,14 @@ export function batchBytes(bytes: Uint8Array, at: number, origin = 0): number {
 }
 
 /**
- * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. The
- * CRC is not checked: see `crcMatches`. Errors: SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
+ * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. Of a
+ * message of magic 0 or 1, its least size. The CRC is not checked: see `crcMatches`. Errors: SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
 export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): BatchHeader {
   const position = origin + at
   // The byte of the magic lies at the same place in every version, the rest does not.
   const magic = at >= 0 ? bytes[at + BatchField.MAGIC] : undefined
+  if (isOldMagic(magic)) return parseMessageHeader(bytes, at, origin)
   if (magic !== undefined && magic !== MAGIC) {
     throw new SeglogError('BAD_MAGIC', `batch at ${position}: magic ${magic}`)
   }
@@ -147,6 +157,10 @@ export function batchAt(bytes: Uint8Array, at: number): Batch {
 /** Whether the CRC of a whole batch is that of its bytes. */
 export function crcMatches(batch: Batch): boolean {
   const { bytes, header } = batch
+  if (isOldMagic(header.magic)) {
+    const summed = bytes.length - BatchField.MAGIC
+    return native.crc32(bytes, BatchField.MAGIC, summed, 0) === header.crc
+  }
   const length = bytes.length - BatchField.ATTRIBUTES
   return native.crc32c(bytes, BatchField.ATTRIBUTES, length, 0) === header.crc
 }
@@ -157,7 +171,7 @@ export function crcMatches(batch: Batch): boolean {
  * Errors: BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
 export function* iterateBatches(bytes: Uint8Array, at = 0): Generator<Batch, number, undefined> {
-  while (bytes.length - at >= HEADER_BYTES) {
+  while (bytes.length - at >= bytesMin(bytes[at + BatchField.MAGIC])) {
     if (batchBytes(bytes, at) > bytes.length - at) break
     const batch = batchAt(bytes, at)
     yield batch

@@ -175,16 +175,39 @@ export class BatchEncoder {
     if (count === 0) badArgument('a batch holds at least one record')
     if (this.bytes.length > RETAINED_BYTES_MAX) this.#allocate(INITIAL_BYTES)
     const timestamp = options.timestamp ?? NONE
-    const first = (records[0] as RecordInput).timestamp ?? timestamp
-    this.#baseTimestamp = first
-    this.#maxTimestamp = first
-    checkTimestamp(first)
+    this.#begin((records[0] as RecordInput).timestamp ?? timestamp)
     let position: number = HEADER_BYTES
     for (let index = 0; index < count; index++) {
       const record = records[index] as RecordInput
       if (typeof record !== 'object' || record === null) badArgument('a record is an object')
       position = this.#record(record, index, record.timestamp ?? timestamp, position)
     }
+    return this.#finish(position, count, options)
+  }
+
+  /** As `encode`, of records that are made one at a time: each is laid out before the next is. */
+  encodeEach(records: Iterable<RecordInput>, options: BatchOptions = {}): number {
+    if (this.bytes.length > RETAINED_BYTES_MAX) this.#allocate(INITIAL_BYTES)
+    const timestamp = options.timestamp ?? NONE
+    let position: number = HEADER_BYTES
+    let count = 0
+    for (const record of records) {
+      const time = record.timestamp ?? timestamp
+      if (count === 0) this.#begin(time)
+      position = this.#record(record, count, time, position)
+      count++
+    }
+    if (count === 0) badArgument('a batch holds at least one record')
+    return this.#finish(position, count, options)
+  }
+
+  #begin(firstTimestamp: number): void {
+    this.#baseTimestamp = firstTimestamp
+    this.#maxTimestamp = firstTimestamp
+    checkTimestamp(firstTimestamp)
+  }
+
+  #finish(position: number, count: number, options: BatchOptions): number {
     const name = options.compression
     if (name !== undefined && name !== 'none') position = this.#compress(position, options)
     this.#header(position, count, options)

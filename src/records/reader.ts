@@ -1,5 +1,5 @@
 /**
- * Records out of a batch of magic 2. Keys and values are views into the batch, or into the one
+ * Records out of a batch of magic 2, and by message-set.ts out of a message of magic 0 or 1. Keys and values are views into the batch, or into the one
  * buffer that its records were decompressed to.
  *
  * Nothing of the bytes is trusted: counts and lengths are checked against what is left before
@@ -11,6 +11,8 @@ import { SeglogError } from '../errors.js'
 import { type Batch, batchAt, crcMatches } from './batch.js'
 import { decompress, OUTPUT_BYTES_MAX_DEFAULT } from './compression.js'
 import { HEADER_BYTES, RECORD_BYTES_MIN } from './format.js'
+import { iterateMessageRecords } from './message-set.js'
+import { isOldMagic } from './message-set-format.js'
 import type { LogRecord, RecordHeader } from './record.js'
 import { VarintReader } from './varint.js'
 
@@ -35,7 +37,8 @@ function bytesOf(reader: VarintReader, what: string): Uint8Array | null {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + position, length)
 }
 
-function headersOf(reader: VarintReader): readonly RecordHeader[] {
+/** The headers of the record that `reader` stands in, which are its last part. */
+export function headersOf(reader: VarintReader): readonly RecordHeader[] {
   const count = reader.varint()
   if (count === 0) return noHeaders
   // A header takes two bytes at least.
@@ -68,6 +71,10 @@ export function* iterateRecords(
 ): Generator<LogRecord, void, undefined> {
   const batch = source instanceof Uint8Array ? batchAt(source, 0) : source
   const { header } = batch
+  if (isOldMagic(header.magic)) {
+    yield* iterateMessageRecords(batch, options)
+    return
+  }
   if (options.checkCrc !== false && !crcMatches(batch)) {
     throw new SeglogError('CORRUPT', `batch of offset ${header.baseOffset}: the CRC does not match`)
   }
