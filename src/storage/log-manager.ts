@@ -8,13 +8,17 @@
  * use) is for a person to solve and refuses the start.
  */
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
-import { type Log, Log as PartitionLog } from './log.js'
+import { Log } from './log.js'
 import { LogDirectory, type OpenLog, type Remembered } from './log-directory.js'
-import { partitionDirectory, type TopicPartition } from './log-files.js'
+import {
+  parsePartitionDirectory,
+  partitionDirectory,
+  type TopicPartition,
+} from './log-files.js'
 import type { LogOptions } from './log-options.js'
 import { readMetaProperties, writeMetaProperties, writeTopicId } from './meta-files.js'
 import { Periodic } from './periodic.js'
@@ -69,7 +73,7 @@ export class LogManager {
     const directories: LogDirectory[] = []
     try {
       await openDirectories(options, directories)
-      const clusterId = await identify(directories, options.brokerId, env)
+      const clusterId = await identify(directories, options, env)
       const manager = new LogManager(options, env, directories, clusterId)
       await manager.#load()
       manager.#refuseTwins()
@@ -135,6 +139,11 @@ export class LogManager {
     return topics
   }
 
+  /** Whether a log that is not found may be on a disk that is not there. */
+  get incomplete(): boolean {
+    return this.#online.length < this.#options.directories.length
+  }
+
   has(partition: TopicPartition): boolean {
     return this.#homeOf(partition) !== undefined
   }
@@ -146,11 +155,16 @@ export class LogManager {
 
   /**
    * The log of a partition, made in the directory that holds the fewest where it is missing.
-   * Rejects with NO_SPACE, TOO_MANY_FILES or IO, and nothing is left of it then.
+   * Rejects with NO_SPACE, TOO_MANY_FILES or IO, and nothing is left of it then; with INVALID_CONFIG
+   * where the log is of a topic of that name with another id.
    */
   async openOrCreate(partition: TopicPartition, topicId: string): Promise<Log> {
     const known = this.#homeOf(partition)?.logs.get(partitionDirectory(partition))
     if (!known) return this.#create(partition, topicId)
+    if (known.topicId !== undefined && known.topicId !== topicId) {
+      const place = `${known.log.directory} is of the topic with id ${known.topicId}`
+      throw new SeglogError('INVALID_CONFIG', `${place}, not of the one with ${topicId}`)
+    }
     if (known.topicId === undefined) {
       await writeTopicId(known.log.directory, topicId)
       known.topicId = topicId
@@ -193,7 +207,7 @@ export class LogManager {
     const { log: options, warn } = this.#options
     const onFailure = (error: SeglogError) => this.#fail(home, error)
     const all = { ...options, ...remembered, onFailure }
-    const log = await PartitionLog.open(path, all, this.#env.now())
+    const log = await Log.open(path, all, this.#env.now())
     if (log.report.damage) warn(`${path}: ${log.report.damage}`)
     return log
   }
@@ -287,7 +301,7 @@ async function openDirectories(
 /** Reads whose directories these are, and marks new ones. Resolves with the id of the cluster. */
 async function identify(
   directories: readonly LogDirectory[],
-  brokerId: number,
+  { brokerId, warn }: LogManagerOptions,
   env: Env,
 ): Promise<string> {
   const found = await Promise.all(directories.map(({ path }) => readMetaProperties(path)))
@@ -300,7 +314,15 @@ async function identify(
       const here = `broker ${brokerId} of ${clusterId}`
       throw new SeglogError('INVALID_CONFIG', `${path} belongs to ${owner}, not to ${here}`)
     }
-    if (!meta) await writeMetaProperties(path, { brokerId, clusterId })
+    if (meta) continue
+    if (await hasPartitions(path)) {
+      warn(`${path} holds logs and no meta.properties; it is taken for one of cluster ${clusterId}`)
+    }
+    await writeMetaProperties(path, { brokerId, clusterId })
   }
   return clusterId
+}
+
+async function hasPartitions(path: string): Promise<boolean> {
+  return (await readdir(path)).some((name) => parsePartitionDirectory(name) !== undefined)
 }
