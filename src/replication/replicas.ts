@@ -80,6 +80,12 @@ export class Replicas {
     for (const partition of served.partitions) partition?.configure(config)
   }
 
+  /** Whether a log directory cannot be used. `path` is absolute. */
+  isOffline(path: string): boolean {
+    const known = this.#logs.directories().find((directory) => directory.path === path)
+    return known === undefined || known.offline !== undefined
+  }
+
   /** No log is made from now on, and who is about to make many ends. */
   stopMaking(): void {
     this.#stopping = true

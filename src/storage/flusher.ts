@@ -24,6 +24,8 @@ export interface Flushable {
   readonly activeHandle: number
   /** All below `offset` is on disk. */
   flushed(offset: number): void
+  /** The log was fenced, once. */
+  failed(error: SeglogError): void
 }
 
 export class Flusher {
@@ -56,7 +58,9 @@ export class Flusher {
   }
 
   fence(error: unknown): void {
-    this.#fenced ??= error instanceof SeglogError ? error : ioError(this.#log.directory, error)
+    if (this.#fenced) return
+    this.#fenced = error instanceof SeglogError ? error : ioError(this.#log.directory, error)
+    this.#log.failed(this.#fenced)
   }
 
   /** A file was made, renamed or removed. */

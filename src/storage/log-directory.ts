@@ -9,7 +9,7 @@
  */
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { makeDirectory } from '../atomic-file.js'
+import { makeDirectory, syncDirectory } from '../atomic-file.js'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { checked, native } from '../native.js'
@@ -44,8 +44,8 @@ export class LogDirectory {
   readonly logs = new Map<string, OpenLog>()
   readonly #lock: number
   readonly #clean: boolean
-  #recoveryPoints = new Map<string, number>()
-  #startOffsets = new Map<string, number>()
+  #recoveryPoints: Map<string, number> | undefined
+  #startOffsets: Map<string, number> | undefined
   #offline: SeglogError | undefined
   #writing: Promise<void> = Promise.resolve()
 
@@ -88,6 +88,16 @@ export class LogDirectory {
     const results = await Promise.allSettled(Array.from({ length: OPEN_AT_ONCE }, worker))
     const failed = results.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
+    if (!this.#recoveryPoints) await this.#beginCheckpoints()
+  }
+
+  /**
+   * Nothing said what is on disk, so all that is there was taken as it is. From now on a checkpoint
+   * says it, and tells a crash before the first one from a checkpoint that was lost.
+   */
+  async #beginCheckpoints(): Promise<void> {
+    for (const { log } of this.logs.values()) await log.flush()
+    await this.checkpoint()
   }
 
   async #openFound(name: string, openFolder: OpenFolder): Promise<void> {
@@ -98,15 +108,19 @@ export class LogDirectory {
     const topicId = await readTopicId(path)
     const log = await openFolder(path, {
       clean: this.#clean,
-      recoveryPoint: this.#recoveryPoints.get(name),
-      logStartOffset: this.#startOffsets.get(name),
+      // A log that a checkpoint does not know was made after it.
+      recoveryPoint: this.#recoveryPoints && (this.#recoveryPoints.get(name) ?? 0),
+      logStartOffset: this.#startOffsets?.get(name),
     })
     this.logs.set(name, { ...partition, log, topicId })
   }
 
-  async #read(name: string, warn: (line: string) => void): Promise<Map<string, number>> {
+  async #read(
+    name: string,
+    warn: (line: string) => void,
+  ): Promise<Map<string, number> | undefined> {
     const entries = await readOffsets(join(this.path, name), warn)
-    return new Map((entries ?? []).map((entry) => [partitionDirectory(entry), entry.offset]))
+    return entries && new Map(entries.map((entry) => [partitionDirectory(entry), entry.offset]))
   }
 
   /** Moves a partition's folder aside, which takes its name away at once, and then removes it. */
@@ -114,6 +128,7 @@ export class LogDirectory {
     const unique = env.random.bytes(16).toString('hex')
     const aside = join(this.path, deletedDirectory(partition, unique))
     await rename(join(this.path, partitionDirectory(partition)), aside)
+    await syncDirectory(this.path)
     await rm(aside, { recursive: true, force: true })
   }
 
@@ -147,7 +162,11 @@ export class LogDirectory {
       const offset = offsetOf(log)
       if (offset !== undefined) entries.push({ topic, partition, offset })
     }
-    await writeOffsets(join(this.path, name), entries)
+    await writeOffsets(this.#file(name), entries)
+  }
+
+  #file(name: string): string {
+    return join(this.path, name)
   }
 
   /** Closes every log, and marks the stop as clean where all of that went well. */

@@ -116,10 +116,8 @@ export class LogManager {
   }
 
   /** Every directory that was opened, and why it is offline where it is. */
-  directories(): { path: string; offline: SeglogError | undefined; logs: Iterable<OpenLog> }[] {
-    return this.#directories.map(({ path, offline, logs }) => {
-      return { path, offline, logs: logs.values() }
-    })
+  directories(): { path: string; offline: SeglogError | undefined }[] {
+    return this.#directories.map(({ path, offline }) => ({ path, offline }))
   }
 
   /**
@@ -207,7 +205,7 @@ export class LogManager {
     const { log: options, warn } = this.#options
     const onFailure = (error: SeglogError) => this.#fail(home, error)
     const all = { ...options, ...remembered, onFailure }
-    const log = await Log.open(path, all, this.#env.now())
+    const log = await Log.open(path, all, this.#env.now(), this.#env)
     if (log.report.damage) warn(`${path}: ${log.report.damage}`)
     return log
   }

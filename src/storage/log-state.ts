@@ -114,6 +114,10 @@ export class LogState implements Flushable {
     this.#first = { handle: -1, timestamp: -1 }
   }
 
+  failed(error: SeglogError): void {
+    this.options.onFailure?.(error)
+  }
+
   /** Throws CLOSED. */
   checkOpen(): void {
     if (this.closed) throw new SeglogError('CLOSED', `${this.directory} is closed`)

@@ -11,7 +11,8 @@
  * Leaves to others: replication limits, waiting, which bytes a record holds. The files beside it
  * do the work: log-loader (recovery), append, flusher, truncation, deletion, segments (lookups).
  */
-import { type Env, systemEnv } from '../env.js'
+import { type Env, systemEnv, type Timer } from '../env.js'
+import type { SeglogError } from '../errors.js'
 import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
 import { deleteBefore, deleteOldSegments, moveStart } from './deletion.js'
@@ -35,6 +36,8 @@ export class Log {
   readonly producers: ProducerState
   readonly #state: LogState
   #owedFlush: Promise<void> | undefined
+  /** Runs from the first append that is not synced. */
+  #flushTimer: Timer | undefined
   /** The last truncation that was asked for; later ones and `close` wait for it. */
   #truncation: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
@@ -123,14 +126,29 @@ export class Log {
   #append(bytes: Uint8Array, offset: number, length: number, epoch: number, flag: number): number {
     const state = this.#state
     const baseOffset = append(state, bytes, offset, length, epoch, flag)
-    const { flushMessages } = state.options
-    if (baseOffset < 0 || flushMessages === 0) return baseOffset
+    const { flushMessages, flushMs } = state.options
+    if (baseOffset < 0) return baseOffset
+    if (flushMs !== Infinity) this.#flushLater(flushMs)
+    if (flushMessages === 0) return baseOffset
     if (state.endOffset - state.flusher.coveredOffset >= flushMessages) {
       this.#owedFlush = this.flush()
       // The failure fences the log, which the next append reports.
       this.#owedFlush.catch(() => {})
     }
     return baseOffset
+  }
+
+  #flushLater(ms: number): void {
+    this.#flushTimer ??= this.#state.env.after(ms, () => {
+      this.#flushTimer = undefined
+      // The failure fences the log, which the next append reports.
+      if (!this.#state.closed) this.flush().catch(() => {})
+    })
+  }
+
+  /** Lets nothing be written any more, because of what happened beside this log. */
+  fence(error: SeglogError): void {
+    this.#state.flusher.fence(error)
   }
 
   /**
@@ -276,6 +294,7 @@ export class Log {
    */
   close(): Promise<void> {
     this.#state.closed = true
+    this.#flushTimer?.cancel()
     this.#closing ??= this.#close()
     return this.#closing
   }
