@@ -35,6 +35,7 @@ export class Flusher {
   #round: Promise<void> | undefined
   #roundEnd = 0
   #fenced: SeglogError | undefined
+  #held: Promise<void> | undefined
 
   /** `directoryDirty`: names of files may not be on disk yet. */
   constructor(log: Flushable, unsynced: Iterable<number>, directoryDirty: boolean) {
@@ -89,6 +90,10 @@ export class Flusher {
   async flush(offset: number, isOver: () => boolean): Promise<void> {
     const target = () => Math.min(offset, this.#log.endOffset)
     while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
+      if (this.#held) {
+        await this.#held
+        continue
+      }
       if (isOver()) return
       if (this.#fenced) throw this.#fenced
       this.#round ??= this.#sync().finally(() => {
@@ -141,6 +146,21 @@ export class Flusher {
       this.fence(error)
     }
     if (this.#fenced) throw this.#fenced
+  }
+
+  /** Lets no sync begin while `work` runs, which itself begins when none is under way. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    let release = () => {}
+    this.#held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    try {
+      await this.settled()
+      return await work()
+    } finally {
+      this.#held = undefined
+      release()
+    }
   }
 
   /** Resolves when no sync and no seal is under way; never rejects. */
