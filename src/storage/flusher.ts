@@ -90,7 +90,7 @@ export class Flusher {
   async flush(offset: number, isOver: () => boolean): Promise<void> {
     const target = () => Math.min(offset, this.#log.endOffset)
     while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
-      if (this.#held) {
+      if (this.#held !== undefined) {
         await this.#held
         continue
       }
