@@ -231,7 +231,7 @@ export class Log {
    * throw as `roll`.
    */
   deleteBefore(offset: number): void {
-    deleteBefore(this.#state, offset, () => this.flush())
+    deleteBefore(this.#state, offset)
   }
 
   /**
@@ -240,7 +240,7 @@ export class Log {
    * READ_ONLY, IO.
    */
   deleteOldSegments(nowMs: number, highWatermark: number): Promise<number> {
-    return deleteOldSegments(this.#state, nowMs, highWatermark, () => this.flush())
+    return deleteOldSegments(this.#state, nowMs, highWatermark)
   }
 
   /**
@@ -266,11 +266,11 @@ export class Log {
     const run = async () => {
       await before.catch(() => {})
       state.truncating = true
-      await state.flusher.settled()
+      // A removal may wait for a sync, so that syncs are held only behind it.
       await state.removal.settled()
       if (state.flusher.fenced) throw state.flusher.fenced
       try {
-        await change()
+        await state.flusher.hold(change)
       } catch (error) {
         state.flusher.fence(error)
         throw error
@@ -283,7 +283,6 @@ export class Log {
       state.truncating = false
     })
     this.#truncation = mine
-    state.flusher.pause(mine)
     await mine
   }
 

@@ -165,3 +165,11 @@ test('descriptors stay bounded through appends and deletions in turn', async (t)
   await until(() => descriptors() < before + 60, 'descriptors go with the files')
   assert.equal(log.startOffset, 295)
 })
+
+test('a close right after the deletion of everything ends, and keeps the end', async (t) => {
+  const { directory, log } = await nine(t)
+  log.deleteBefore(9)
+  await log.close()
+  const again = await open(t, directory, { clean: true })
+  assert.deepEqual([again.startOffset, again.endOffset], [9, 9])
+})
