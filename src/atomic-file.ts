@@ -12,14 +12,14 @@ import { SeglogError } from './errors.js'
 const sizeBytesMax = 64 * 1024 * 1024
 
 /**
- * Replaces `path` by `text`, on disk once the promise resolves. Errors: NO_SPACE, TOO_MANY_FILES,
+ * Replaces `path` by `content`, on disk once the promise resolves. Errors: NO_SPACE, TOO_MANY_FILES,
  * IO.
  */
-export async function writeAtomically(path: string, text: string): Promise<void> {
+export async function writeAtomically(path: string, content: string | Uint8Array): Promise<void> {
   const tmp = `${path}.tmp`
   try {
     await withFile(await open(tmp, 'w'), async (file) => {
-      await file.writeFile(text)
+      await file.writeFile(content)
       await file.sync()
     })
     await rename(tmp, path)
@@ -60,6 +60,18 @@ export async function readSmall(path: string): Promise<Buffer | undefined> {
 /** Makes the entries of a directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
   await withFile(await open(path, 'r'), (directory) => directory.sync())
+}
+
+/**
+ * A file or directory to be synced and closed by the caller. Apart from the sync, because what
+ * cannot be opened has not failed to reach the disk. Errors: TOO_MANY_FILES, IO.
+ */
+export async function openForSync(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    throw ioError(path, error)
+  }
 }
 
 async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise<T>): Promise<T> {
@@ -113,9 +125,16 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-function ioError(path: string, cause: unknown): SeglogError {
+const codes = {
+  ENOSPC: 'NO_SPACE',
+  EDQUOT: 'NO_SPACE',
+  EMFILE: 'TOO_MANY_FILES',
+  ENFILE: 'TOO_MANY_FILES',
+} as const
+
+/** What a failed operation of Node's file system is to us: NO_SPACE, TOO_MANY_FILES or IO. */
+export function ioError(path: string, cause: unknown): SeglogError {
   if (cause instanceof SeglogError) return cause
-  const codes = { ENOSPC: 'NO_SPACE', EDQUOT: 'NO_SPACE', EMFILE: 'TOO_MANY_FILES' } as const
   const code = codes[errorCode(cause) as keyof typeof codes] ?? 'IO'
   const errno = cause instanceof Error && 'errno' in cause ? Math.abs(Number(cause.errno)) : 0
   const text = cause instanceof Error ? cause.message : String(cause)
