@@ -34,7 +34,8 @@ const as = (release: string) => [
 ]
 
 for (const release of ['0.8.2.2', '0.9.0.0'] as const) {
-  const codecs = release === '0.8.2.2' ? ['none', 'gzip', 'snappy'] : ['none', 'gzip', 'snappy', 'lz4']
+  const codecs =
+    release === '0.8.2.2' ? ['none', 'gzip', 'snappy'] : ['none', 'gzip', 'snappy', 'lz4']
   for (const codec of codecs) {
     test(`kcat as for ${release} sends and reads ${codec}, byte by byte`, limit, async () => {
       const topic = `as-${release}-${codec}`

@@ -55,19 +55,23 @@ test('every record of every codec is served to new and to old clients', limit, a
   assert.equal((await broker.stop()).code, 0)
 })
 
-test('from any offset on, and with the indexes of Kafka gone, reading is the same', limit, async () => {
-  const lines = input(1).toString().split('\n')
-  const partition = join(data, 'old-gzip-0')
-  for (const name of readdirSync(partition)) {
-    if (name.endsWith('index')) rmSync(join(partition, name))
-  }
-  const broker = await startBroker({ dataDir: data })
-  for (const from of [1, 199, 200, 3_333, 7_999]) {
-    const back = await consumeAll(broker.bootstrap, 'old-gzip', ['-o', String(from), '-c', '1'])
-    assert.equal(back.toString(), `${lines[from]}\n`)
-  }
-  await kcat(broker.bootstrap, ['-P', '-t', 'old-gzip'], { input: 'new\n' })
-  const last = await consumeAll(broker.bootstrap, 'old-gzip', ['-o', '7999'])
-  assert.equal(last.toString(), `${lines[7_999]}\nnew\n`)
-  assert.equal((await broker.stop()).code, 0)
-})
+test(
+  'from any offset on, and with the indexes of Kafka gone, reading is the same',
+  limit,
+  async () => {
+    const lines = input(1).toString().split('\n')
+    const partition = join(data, 'old-gzip-0')
+    for (const name of readdirSync(partition)) {
+      if (name.endsWith('index')) rmSync(join(partition, name))
+    }
+    const broker = await startBroker({ dataDir: data })
+    for (const from of [1, 199, 200, 3_333, 7_999]) {
+      const back = await consumeAll(broker.bootstrap, 'old-gzip', ['-o', String(from), '-c', '1'])
+      assert.equal(back.toString(), `${lines[from]}\n`)
+    }
+    await kcat(broker.bootstrap, ['-P', '-t', 'old-gzip'], { input: 'new\n' })
+    const last = await consumeAll(broker.bootstrap, 'old-gzip', ['-o', '7999'])
+    assert.equal(last.toString(), `${lines[7_999]}\nnew\n`)
+    assert.equal((await broker.stop()).code, 0)
+  },
+)
