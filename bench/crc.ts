@@ -6,7 +6,7 @@
 import { createRequire } from 'node:module'
 import * as zlib from 'node:zlib'
 import { native } from '../src/native.js'
-import type { Contestant, Suite } from './suite.js'
+import { type Contestant, type MicroSuite, microSuite } from './micro.js'
 
 type Sum = (bytes: Uint8Array) => number
 
@@ -45,7 +45,7 @@ function ofZlib(): Sum | undefined {
   return 'crc32' in zlib ? (zlib.crc32 as Sum) : undefined
 }
 
-export const crc: Suite = {
+export const crcSuite: MicroSuite = {
   name: 'crc',
   question: 'how fast are the checksums, called from JavaScript?',
   sizes: [100, 1 << 10, 16 << 10, 1 << 20],
@@ -71,3 +71,5 @@ export const crc: Suite = {
   ],
   context: () => [`path of the addon: ${native.crcPath}`],
 }
+
+export const crc = microSuite(crcSuite)

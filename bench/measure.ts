@@ -4,7 +4,7 @@
  * operation, one number a sample.
  */
 import Benchmark from 'benchmark'
-import type { Workload } from './suite.js'
+import type { Workload } from './micro.js'
 
 /** A sample is at least this long, so that the clock and the loop around the call do not count. */
 const SAMPLE_SECONDS = 0.01

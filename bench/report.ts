@@ -3,14 +3,15 @@
  * and version of its schema; a field is added without a new version, and changed or removed only
  * with one.
  */
-import type { ComparisonResult, Side, SizeResult } from './harness.js'
 import type { Machine } from './machine.js'
+import type { ComparisonResult, Side, SizeResult } from './micro.js'
+import type { RateCell, RateTable } from './rates.js'
 import type { Spread } from './statistics.js'
-import type { Suite } from './suite.js'
+import type { Outcome, Suite } from './suite.js'
 
-export const SCHEMA = 'seglog-bench/1'
+export const SCHEMA = 'seglog-bench/2'
 
-export interface Report {
+export interface Report extends Outcome {
   schema: typeof SCHEMA
   suite: string
   question: string
@@ -18,10 +19,7 @@ export interface Report {
   startedAt: string
   machine: Machine
   context: string[]
-  rounds: number
-  secondsPerTrial: number
   contestants: { name: string; note: string }[]
-  comparisons: ComparisonResult[]
 }
 
 /** A size in the largest binary unit that divides it: 100 B, 16 KiB. */
@@ -84,6 +82,28 @@ function comparisonLines(comparison: ComparisonResult): string[] {
   return [title, ...lines.map((line) => `  ${line}`), '']
 }
 
+/** 9.8M, 173k, 1508: a rate as short as its digits allow. */
+export function rateText(perSecond: number): string {
+  if (perSecond >= 1e6) return `${digits(perSecond / 1e6)}M`
+  return perSecond >= 1e4 ? `${digits(perSecond / 1e3)}k` : digits(perSecond)
+}
+
+function rateCells(cell: RateCell | null): string[] {
+  if (cell === null) return ['-', '']
+  const [median, min, max] = [cell.spread.median, cell.spread.min, cell.spread.max].map(rateText)
+  return [`${median} (${min}..${max})`, cell.ratio ? spreadText(cell.ratio) : '']
+}
+
+function rateLines({ title, unit, sizes, rows }: RateTable): string[] {
+  const head = ['', ...sizes.flatMap((size) => [sizeText(size), 'x'])]
+  const lines = table([head, ...rows.map(({ name, cells }) => [name, ...cells.flatMap(rateCells)])])
+  return [
+    `${title}: ${unit} a second; x is how many times faster ${rows[0]?.name} is`,
+    ...lines.map((line) => `  ${line}`),
+    '',
+  ]
+}
+
 /**
  * The report as lines of text. Figures are medians, with the least and the largest trial in
  * brackets.
@@ -99,6 +119,7 @@ export function reportLines(report: Report): string[] {
     '  figures: median (min..max) over the rounds; ratios are taken within a round',
     '',
     ...report.comparisons.flatMap(comparisonLines),
+    ...report.rates.flatMap(rateLines),
     ...report.contestants.map(({ name, note }) => `  ${name}: ${note}`),
     '',
   ]
@@ -106,15 +127,15 @@ export function reportLines(report: Report): string[] {
 
 export function makeReport(
   suite: Suite,
-  comparisons: ComparisonResult[],
-  facts: Pick<Report, 'startedAt' | 'machine' | 'context' | 'rounds' | 'secondsPerTrial'>,
+  outcome: Outcome,
+  facts: Pick<Report, 'startedAt' | 'machine' | 'context'>,
 ): Report {
   return {
     schema: SCHEMA,
     suite: suite.name,
     question: suite.question,
     ...facts,
+    ...outcome,
     contestants: suite.contestants.map(({ name, note }) => ({ name, note })),
-    comparisons,
   }
 }

@@ -1,52 +1,36 @@
 /**
- * What a suite of the bench is: one question, asked of contestants at several sizes. A suite only
- * says what to do; measure.ts takes the time of one trial in its own process, harness.ts lets
- * trials alternate, report.ts prints.
+ * What a suite of the bench is: one question, and the trials that answer it. harness.ts lets trials
+ * alternate, each in a process of its own; report.ts prints.
  */
+import type { ComparisonResult } from './micro.js'
+import type { RateTable } from './rates.js'
 
-/** What a trial repeats. */
-export interface Workload {
-  /** Operations that one call of `run` does. */
-  operations: number
-  /** Bytes that one operation handles. */
-  bytes: number
-  /** True where `run` returns a promise, which is waited for before the next call. */
-  deferred: boolean
-  run(): void | Promise<void>
-  /** Lets go of what `prepare` opened. Its time is not counted. */
-  close?(): void | Promise<void>
+export interface RunOptions {
+  /** Few and short trials: to see that it runs. */
+  quick: boolean
+  /** A directory of the bench is made in this one, and removed at the end. */
+  directory: string
+  /** Told before each trial. */
+  progress(done: number, total: number): void
 }
 
-export interface Contestant {
-  name: string
-  /** What it does and what it leaves out, in a few words: printed under the table. */
-  note: string
-  /** Why this one cannot run here. It is then left out, and the report says so. */
-  missing?(): string | undefined
-  /** Called in the process of the trial. `directory` is empty, and removed afterwards. */
-  prepare(size: number, directory: string): Workload | Promise<Workload>
-}
-
-export interface Comparison {
-  candidate: string
-  baseline: string
+/** What was measured, and how often. */
+export interface Outcome {
+  rounds: number
+  /** Seconds that are measured in one trial, or in one phase of it. */
+  secondsPerTrial: number
+  comparisons: ComparisonResult[]
+  rates: RateTable[]
 }
 
 export interface Suite {
   name: string
   /** The question, in one sentence. */
   question: string
-  /** Bytes of one message or record. */
-  sizes: readonly number[]
-  contestants: readonly Contestant[]
-  comparisons: readonly Comparison[]
-  /** Lines about the machine that this question needs, above the table. */
+  /** Who takes part, what it does and what it leaves out: printed under the tables. */
+  contestants: readonly { name: string; note: string }[]
+  /** Lines about the machine that this question needs, above the tables. */
   context(directory: string): string[]
-}
-
-/** The contestant of that name. A wrong name is a mistake in the suite. */
-export function contestantOf(suite: Suite, name: string): Contestant {
-  const found = suite.contestants.find((contestant) => contestant.name === name)
-  if (!found) throw new Error(`the suite ${suite.name} has no contestant ${name}`)
-  return found
+  /** Rejects when a trial fails. */
+  run(options: RunOptions): Promise<Outcome>
 }

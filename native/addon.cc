@@ -1,5 +1,6 @@
 // The addon: makes the environment's registry and puts every export on the module. See bindings.h.
 #include "bindings.h"
+#include "work.h"
 
 namespace seglog {
 
@@ -23,9 +24,12 @@ Napi::Value Environment::Fail(Napi::Env env, Status status) {
 static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   auto* environment = new Environment(env);
   env.SetInstanceData(environment);
+  DropJobsAtEnd(env);
   exports.Set("results", environment->results_reference.Value());
+  ExportBufferPool(env, exports);
   ExportCrc(env, exports);
   ExportSegments(env, exports);
+  ExportSegmentJobs(env, exports);
   ExportTransfer(env, exports);
   ExportLocks(env, exports);
   return exports;

@@ -11,6 +11,19 @@
 
 namespace seglog {
 
+// Text of at most `length_max` bytes of UTF-8.
+inline bool ReadText(napi_env env, napi_value value, size_t length_max, std::string* text) {
+  size_t length = 0;
+  if (napi_get_value_string_utf8(env, value, nullptr, 0, &length) != napi_ok)
+    return false;
+  if (length > length_max)
+    return false;
+  text->resize(length + 1); // Node-API ends it with a zero
+  napi_get_value_string_utf8(env, value, text->data(), length + 1, &length);
+  text->resize(length);
+  return true;
+}
+
 // A getter returns false where the argument is of another type, not a whole number, or out of
 // range.
 template <size_t Count> class Arguments {
@@ -51,18 +64,12 @@ template <size_t Count> class Arguments {
   bool Boolean(size_t index, bool* value) const {
     return napi_get_value_bool(env_, values_[index], value) == napi_ok;
   }
-  // Text of at most `length_max` bytes of UTF-8.
   bool Text(size_t index, size_t length_max, std::string* text) const {
-    size_t length = 0;
-    if (napi_get_value_string_utf8(env_, values_[index], nullptr, 0, &length) != napi_ok) {
-      return false;
-    }
-    if (length > length_max)
-      return false;
-    text->resize(length + 1); // Node-API ends it with a zero
-    napi_get_value_string_utf8(env_, values_[index], text->data(), length + 1, &length);
-    text->resize(length);
-    return true;
+    return ReadText(env_, values_[index], length_max, text);
+  }
+  // A name of a file; one with a zero in it would be another, shorter one.
+  bool Path(size_t index, std::string* path) const {
+    return Text(index, 4096, path) && !path->empty() && path->find('\0') == std::string::npos;
   }
   // Any view of an ArrayBuffer. The bytes are borrowed until the call returns.
   bool Bytes(size_t index, uint8_t** bytes, size_t* length) const {

@@ -32,8 +32,8 @@ class Environment {
   static constexpr size_t kResultSlots = 16;
   static constexpr size_t kErrnoSlot = 15;
 
-  // The file of a segment's records, or null for an unknown handle. Defined in segment_binding.cc.
-  std::shared_ptr<File> SegmentFile(int32_t handle);
+  // The file of a segment's records, opened where it is not. Defined in segment_binding.cc.
+  Status SegmentFile(int32_t handle, std::shared_ptr<File>* file);
 
   std::shared_ptr<void> segments;  // owned by segment_binding.cc
   std::shared_ptr<void> transfers; // owned by transfer_binding.cc
@@ -44,10 +44,12 @@ class Environment {
   Napi::Value Fail(Napi::Env env, Status status);
 };
 
-void ExportCrc(Napi::Env env, Napi::Object exports);      // crc_binding.cc
-void ExportSegments(Napi::Env env, Napi::Object exports); // segment_binding.cc
-void ExportTransfer(Napi::Env env, Napi::Object exports); // transfer_binding.cc
-void ExportLocks(Napi::Env env, Napi::Object exports);    // lock_binding.cc
+void ExportBufferPool(Napi::Env env, Napi::Object exports);  // buffer_pool.cc
+void ExportCrc(Napi::Env env, Napi::Object exports);         // crc_binding.cc
+void ExportSegments(Napi::Env env, Napi::Object exports);    // segment_binding.cc
+void ExportSegmentJobs(Napi::Env env, Napi::Object exports); // segment_job_binding.cc
+void ExportTransfer(Napi::Env env, Napi::Object exports);    // transfer_binding.cc
+void ExportLocks(Napi::Env env, Napi::Object exports);       // lock_binding.cc
 
 } // namespace seglog
 

@@ -2,6 +2,8 @@
 // transfers are cut to what one call may move, so that a length beyond 2 GiB is not a short one.
 #include "file.h"
 
+#include "helper.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -74,7 +76,26 @@ Status File::Open(const std::string& path, Mode mode, std::shared_ptr<File>* res
 }
 
 File::~File() {
-  ::close(fd_);
+  if (!unlinked_.load(std::memory_order_relaxed)) {
+    ::close(fd_);
+    return;
+  }
+  // Closed with the task, whether it runs, is refused or is dropped.
+  const auto close_fd = [](int* fd) {
+    ::close(*fd);
+    delete fd;
+  };
+  Helper::Post([held = std::shared_ptr<int>(new int(fd_), close_fd)] {});
+}
+
+Status File::SizeOf(const std::string& path, uint64_t* size) {
+  if (const int fault = Fault(Act::kOpen, path, nullptr))
+    return Status::FromErrno(fault);
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    return FromErrno();
+  *size = static_cast<uint64_t>(info.st_size);
+  return Status::Ok();
 }
 
 Status File::Size(uint64_t* size) const {

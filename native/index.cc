@@ -70,6 +70,12 @@ Status EntryTable::Load(uint64_t bytes_max) {
   return Status::Ok();
 }
 
+void EntryTable::Unload() {
+  std::vector<uint8_t>().swap(bytes_);
+  persisted_ = 0;
+  cut_pending_ = false;
+}
+
 void EntryTable::Cut(size_t count) {
   bytes_.resize(count * entry_bytes_);
   if (persisted_ <= bytes_.size())
@@ -111,10 +117,16 @@ void EntryTable::Sync() const {
     ::unlink(path_.c_str());
 }
 
-Indexes::Indexes(const std::string& path, int64_t base_offset, uint32_t interval_bytes)
+Indexes::Indexes(const std::string& path, const std::string& suffix, int64_t base_offset,
+                 uint32_t interval_bytes)
     : base_offset_(base_offset), interval_bytes_(interval_bytes),
-      offsets_(path + ".index", format::kOffsetEntryBytes),
-      times_(path + ".timeindex", format::kTimeEntryBytes) {}
+      offsets_(path + ".index" + suffix, format::kOffsetEntryBytes),
+      times_(path + ".timeindex" + suffix, format::kTimeEntryBytes) {}
+
+void Indexes::Named(const std::string& path, const std::string& suffix) {
+  offsets_.Named(path + ".index" + suffix);
+  times_.Named(path + ".timeindex" + suffix);
+}
 
 Indexes::OffsetEntry Indexes::offset_entry(size_t index) const {
   const uint8_t* entry = offsets_.at(index);
@@ -179,6 +191,16 @@ bool Indexes::FloorOfOffset(int64_t offset, OffsetEntry* entry) const {
   return count > 0;
 }
 
+size_t Indexes::EntriesAround(int64_t timestamp, TimeEntry entries[2]) const {
+  const size_t below = TimesBelow(timestamp);
+  size_t count = 0;
+  if (below > 0)
+    entries[count++] = time_entry(below - 1);
+  if (below < times_.count())
+    entries[count++] = time_entry(below);
+  return count;
+}
+
 int64_t Indexes::FloorOfTimestamp(int64_t timestamp) const {
   const size_t below = TimesBelow(timestamp);
   int64_t floor = below == 0 ? base_offset_ : time_entry(below - 1).offset;
@@ -241,6 +263,7 @@ bool Indexes::Load(uint64_t log_bytes) {
   if (!loaded || !OffsetsFit(log_bytes) || !TimesFit())
     return false;
   TimeEntry last;
+  SetMaxTimestamp(format::kNoTimestamp, -1);
   if (TimeEntryBelow(INT64_MAX, &last))
     SetMaxTimestamp(last.timestamp, last.offset);
   return true;
@@ -262,9 +285,21 @@ Status Indexes::Create() {
   return status.ok() ? times_.Create() : status;
 }
 
+void Indexes::CreateLater() {
+  offsets_.Disown();
+  times_.Disown();
+}
+
+void Indexes::Unload() {
+  offsets_.Unload();
+  times_.Unload();
+}
+
 void Indexes::Persist() {
-  offsets_.Persist();
+  // In this order: killed in between, a process leaves timestamps known ahead of offsets, which
+  // does no harm; behind, the largest one would be forgotten.
   times_.Persist();
+  offsets_.Persist();
 }
 
 void Indexes::Sync() const {

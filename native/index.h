@@ -28,7 +28,10 @@ class EntryTable {
   EntryTable(std::string path, size_t entry_bytes)
       : path_(std::move(path)), entry_bytes_(entry_bytes) {}
 
-  const std::string& path() const { return path_; }
+  // From now on the file is called so.
+  void Named(std::string path) { path_ = std::move(path); }
+  // What the table holds in memory.
+  size_t memory() const { return bytes_.capacity(); }
   size_t count() const { return bytes_.size() / entry_bytes_; }
   const uint8_t* at(size_t index) const { return bytes_.data() + index * entry_bytes_; }
   // Room for one more; the caller fills it.
@@ -36,6 +39,10 @@ class EntryTable {
 
   // Makes the file, or empties one that is left over.
   Status Create();
+  // Whatever the file may hold is replaced by the next Persist, which makes it where missing.
+  void Disown() { cut_pending_ = true; }
+  // Frees the memory; the table is then empty until it is loaded.
+  void Unload();
   // kNotFound, kCorrupt (not whole entries, or more than bytes_max), kIo. Empty then.
   Status Load(uint64_t bytes_max);
   // Drops entries from memory; the file follows with the next Persist.
@@ -50,7 +57,7 @@ class EntryTable {
  private:
   Status Write();
 
-  const std::string path_;
+  std::string path_;
   const size_t entry_bytes_;
   std::vector<uint8_t> bytes_;
   size_t persisted_ = 0;     // bytes of the file that are as in memory
@@ -69,8 +76,10 @@ class Indexes {
     int64_t offset;
   };
 
-  // `path` is that of the segment, without an ending.
-  Indexes(const std::string& path, int64_t base_offset, uint32_t interval_bytes);
+  // `path` is that of the segment, without an ending; `suffix` stands behind the ending.
+  Indexes(const std::string& path, const std::string& suffix, int64_t base_offset,
+          uint32_t interval_bytes);
+  void Named(const std::string& path, const std::string& suffix);
 
   // Follows a batch that is in the log at `position`. REQUIRES: batches come in order.
   void Add(const BatchHeader& header, uint64_t position);
@@ -85,6 +94,8 @@ class Indexes {
 
   // The last entry whose offset is at or below `offset`; false where a scan begins at 0.
   bool FloorOfOffset(int64_t offset, OffsetEntry* entry) const;
+  // The two entries that FloorOfTimestamp goes by, as far as there are any: returns their count.
+  size_t EntriesAround(int64_t timestamp, TimeEntry entries[2]) const;
   // An offset below or at which no batch reaches `timestamp`, as high as the indexes know one.
   int64_t FloorOfTimestamp(int64_t timestamp) const;
   // The last time entry whose offset is below `offset`.
@@ -101,6 +112,11 @@ class Indexes {
 
   size_t pending() const { return offsets_.pending() + times_.pending(); }
   Status Create();
+  // Instead of Create: the files are made, or emptied where they are left over, by Persist.
+  void CreateLater();
+  // Frees the entries, to be loaded again; the largest timestamp stays known.
+  void Unload();
+  size_t memory() const { return offsets_.memory() + times_.memory(); }
   void Persist();
   // REQUIRES: no Persist runs meanwhile.
   void Sync() const;

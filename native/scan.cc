@@ -7,10 +7,19 @@
 
 namespace seglog {
 
+namespace {
+
+// Bytes that one search for the next batch may sum: who fills records with what looks like headers
+// gains no more of our time than that.
+constexpr uint64_t kResyncSumBytesMax = uint64_t{64} << 20;
+
+} // namespace
+
 BatchScanner::BatchScanner(const File& file, uint64_t from, uint64_t end, int64_t base_offset,
                            int64_t offset_min, uint8_t* buffer, size_t buffer_bytes)
-    : file_(file), end_(end), base_offset_(base_offset), offset_min_(offset_min), buffer_(buffer),
-      buffer_bytes_(buffer_bytes), position_(from), next_position_(from) {}
+    : file_(file), end_(end), base_offset_(base_offset), offset_min_(offset_min),
+      expected_(offset_min), buffer_(buffer), buffer_bytes_(buffer_bytes), position_(from),
+      next_position_(from) {}
 
 void BatchScanner::Restart(uint64_t from, int64_t offset_min) {
   position_ = next_position_ = from;
@@ -38,6 +47,7 @@ Status BatchScanner::Fill(uint64_t position, size_t length, const uint8_t** byte
 
 Status BatchScanner::Next() {
   position_ = next_position_;
+  expected_ = offset_min_;
   if (position_ == end_)
     return Status::Of(Code::kNotFound);
   const uint8_t* bytes;
@@ -82,6 +92,68 @@ Status BatchScanner::CheckSum() {
   if (!status.ok())
     return status;
   return sum == header_.crc ? Status::Ok() : Status::Of(Code::kCorrupt);
+}
+
+Status BatchScanner::PassOver(uint64_t bytes_max) {
+  const uint64_t damaged = position_;
+  const int64_t expected = expected_, follows = header_.last_offset() + 1;
+  offset_min_ = expected;
+  const Status status = Next();
+  if (status.error != 0 || (status.ok() && header_.base_offset == follows))
+    return status;
+  position_ = damaged;
+  offset_min_ = expected;
+  return Resync(bytes_max);
+}
+
+Status BatchScanner::Resync(uint64_t bytes_max) {
+  const uint64_t from = position_;
+  const uint64_t last = bytes_max < end_ - from ? from + bytes_max : end_;
+  const int64_t offset_min = offset_min_;
+  uint64_t summed = 0;
+  for (uint64_t at = from + 1; at < last; at++) {
+    const uint8_t* bytes;
+    Status status = Fill(at, format::kHeaderBytes, &bytes);
+    if (status.code == Code::kShort)
+      break;
+    if (!status.ok())
+      return status;
+    const size_t places = buffer_filled_ - (at - buffer_from_) - format::kHeaderBytes;
+    size_t skipped = 0;
+    while (skipped < places && bytes[skipped + format::kMagic] != format::kMagicV2)
+      skipped++;
+    if (bytes[skipped + format::kMagic] != format::kMagicV2) {
+      at += skipped;
+      continue;
+    }
+    at += skipped;
+    if (at >= last)
+      break;
+    next_position_ = at;
+    status = Next();
+    if (status.ok() && (summed += header_.size()) > kResyncSumBytesMax)
+      break;
+    if (status.ok())
+      status = CheckSum();
+    if (status.ok() || status.error != 0)
+      return status;
+    offset_min_ = offset_min;
+  }
+  position_ = next_position_ = end_;
+  return Status::Of(Code::kNotFound);
+}
+
+Status BatchScanner::Overtaken(bool* overtaken) {
+  *overtaken = false;
+  const uint8_t* bytes;
+  const Status status = Fill(next_position_, format::kHeaderBytes, &bytes);
+  if (status.code == Code::kShort)
+    return Status::Ok();
+  if (!status.ok())
+    return status;
+  const BatchHeader next = ReadHeader(bytes);
+  *overtaken = CheckStoredHeader(next).ok() && next.base_offset <= header_.last_offset();
+  return status;
 }
 
 Status BatchScanner::OnlyZeros(uint64_t from, bool* zeros) {

@@ -29,7 +29,25 @@ class BatchScanner {
   // CRC of the batch that Next went to: kCorrupt where it does not match.
   Status CheckSum();
 
+  // The CRC of the current batch is wrong, so its length is not to be believed either: goes to the
+  // batch behind it where that follows by its offset, else as Resync.
+  Status PassOver(uint64_t bytes_max = UINT64_MAX);
+  // The offsets of the current batch are not to be believed, its length is: Next goes on behind it
+  // as if it had not been there.
+  void Disregard() { offset_min_ = expected_; }
+  // Behind bytes that are no batch: goes to the next place, at most bytes_max away, where a batch
+  // of magic 2 with a right CRC and with offsets that may stand there begins. kNotFound: there is
+  // none, or too many that only look like one.
+  Status Resync(uint64_t bytes_max = UINT64_MAX);
+  // Whether the batch behind the current one, which is none the worse otherwise, begins at or
+  // below the last offset of the current one: one of the two has a wrong offset.
+  Status Overtaken(bool* overtaken);
+
   const BatchHeader& header() const { return header_; }
+  // The least offset that the current batch could have had: one above the last of the one before.
+  int64_t expected() const { return expected_; }
+  // The current batch is known to be right: an index names it.
+  void Confirm() { expected_ = header_.base_offset; }
   // Where the current batch begins; after a failed Next, where the scan stopped.
   uint64_t position() const { return position_; }
   uint64_t end() const { return end_; }
@@ -49,6 +67,7 @@ class BatchScanner {
   const uint64_t end_;
   const int64_t base_offset_;
   int64_t offset_min_;
+  int64_t expected_;
   uint8_t* const buffer_;
   const size_t buffer_bytes_;
   uint64_t buffer_from_ = 0; // what of the file the buffer holds

@@ -14,31 +14,51 @@ namespace {
 // Entries that may be missing in the files of the indexes before an append writes them: a page.
 constexpr size_t kPendingEntriesMax = 512;
 
-constexpr size_t kLookupBufferBytes = 4096;
+// Smaller segments are filled before a spare could be made.
+constexpr uint64_t kSpareSegmentBytesMin = uint64_t{1} << 20;
+
+uint64_t SpareAt(const SegmentOptions& options) {
+  const bool wanted = options.segment_bytes >= kSpareSegmentBytesMin;
+  return wanted ? options.segment_bytes / 4 * 3 : UINT64_MAX;
+}
 
 } // namespace
 
 Segment::Segment(const std::string& path, int64_t base_offset, const SegmentOptions& options,
                  std::shared_ptr<File> file)
-    : path_(path), base_offset_(base_offset), options_(options), file_(std::move(file)),
-      indexes_(path, base_offset, options.index_interval_bytes),
-      windows_(file_, options.segment_bytes, options.mapped && !options.read_only),
-      next_offset_(base_offset), last_batch_from_(base_offset) {}
+    : base_offset_(base_offset), path_(path), options_(options), file_(std::move(file)),
+      indexes_(path, options.suffix, base_offset, options.index_interval_bytes),
+      spare_at_(SpareAt(options)), next_offset_(base_offset), last_batch_from_(base_offset) {
+  if (file_ != nullptr && !options.read_only)
+    windows_ = std::make_unique<Windows>(file_, options.segment_bytes, options.mapped);
+}
 
-Segment::~Segment() = default;
+Segment::~Segment() {
+  Residents::Remove(this);
+  if (spare_ != nullptr)
+    spare_->Drop();
+}
 
 Status Segment::Create(const std::string& path, int64_t base_offset, const SegmentOptions& options,
                        std::shared_ptr<Segment>* result) {
+  const std::string name = path + ".log" + options.suffix;
   std::shared_ptr<File> file;
-  Status status = File::Open(path + ".log", File::Mode::kCreate, &file);
+  Status status = Spare::Take(name, &file);
+  const bool taken = file != nullptr;
+  if (status.ok() && !taken)
+    status = File::Open(name, File::Mode::kCreate, &file);
   if (!status.ok())
     return status;
   std::shared_ptr<Segment> segment(new Segment(path, base_offset, options, file));
-  status = segment->indexes_.Create();
+  if (taken) {
+    segment->indexes_.CreateLater();
+  } else {
+    status = segment->indexes_.Create();
+  }
   if (status.ok()) {
     *result = std::move(segment);
   } else {
-    ::unlink(file->path().c_str()); // empty, and made here
+    ::unlink(name.c_str()); // empty, and made here
   }
   return status;
 }
@@ -99,21 +119,20 @@ Status Segment::Fits(const BatchRange& range) const {
   if (range.length > bytes_max || size_ > bytes_max - range.length) {
     return Status::Of(Code::kSegmentFull);
   }
-  if (range.last_offset - base_offset_ > format::kRelativeOffsetMax) {
+  if (full_ || range.last_offset - base_offset_ > format::kRelativeOffsetMax)
     return Status::Of(Code::kSegmentFull);
-  }
   return Status::Ok();
 }
 
 Status Segment::Put(const uint8_t* bytes, size_t length) {
-  if (length < kCopyBelowBytes && windows_.Copy(size_, bytes, length))
+  if (length < kCopyBelowBytes && windows_->Copy(size_, bytes, length))
     return Status::Ok();
   const Status status = file_->Write(size_, bytes, length);
   if (status.ok())
     return status;
   if (status.code != Code::kNoSpace) {
     fenced_ = true;
-  } else if (windows_.Idle()) {
+  } else if (windows_->Idle()) {
     // Gives back what a part of the batch took. Where that fails the bytes stay above `size`.
     (void)file_->Truncate(size_);
   }
@@ -130,7 +149,9 @@ void Segment::Publish(const uint8_t* bytes, const BatchRange& range) {
     position += header.size();
   }
   size_ += range.length;
-  windows_.Extended(size_, range.length, range.length < kCopyBelowBytes);
+  windows_->Extended(size_, range.length, range.length < kCopyBelowBytes);
+  if (size_ >= spare_at_)
+    AskForSpare();
   if (indexes_.pending() >= kPendingEntriesMax)
     indexes_.Persist();
 }
@@ -172,86 +193,22 @@ Status Segment::Flush() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (fenced_)
       return Status::Of(Code::kFenced);
-    if (options_.read_only)
+    if (options_.read_only || synced_)
       return Status::Ok();
-    indexes_.Persist();
-    windows_.Flushed();
+    if (!at_rest_)
+      indexes_.Persist();
+    if (windows_ != nullptr)
+      windows_->Flushed();
   }
-  const Status status = file_->Sync();
+  std::shared_ptr<File> file;
+  Status status = UseFile(&file);
+  if (!status.ok())
+    return status;
+  status = file->Sync();
   if (status.ok())
     return status;
   std::lock_guard<std::mutex> lock(mutex_);
   fenced_ = true;
-  return status;
-}
-
-// The largest timestamp of what stays below a cut: that of the last time entry that stays, or of a
-// batch behind the last offset entry that stays.
-Status Segment::MaxBelow(uint64_t cut, int64_t cut_offset, Indexes::TimeEntry* max) {
-  *max = {format::kNoTimestamp, -1};
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    indexes_.TimeEntryBelow(cut_offset, max);
-  }
-  uint8_t buffer[kLookupBufferBytes];
-  BatchScanner scanner(*file_, 0, cut, base_offset_, base_offset_, buffer, sizeof buffer);
-  Status status = ScanFrom(cut_offset - 1, &scanner);
-  for (; status.ok(); status = scanner.Next()) {
-    if (scanner.header().max_timestamp <= max->timestamp)
-      continue;
-    *max = {scanner.header().max_timestamp, scanner.header().last_offset()};
-  }
-  return status.code == Code::kNotFound ? Status::Ok() : status;
-}
-
-// Where a truncation cuts, and the offset that is next afterwards.
-Status Segment::FindCut(const View& view, int64_t offset, uint64_t* cut, int64_t* next) {
-  uint8_t buffer[kLookupBufferBytes];
-  BatchScanner scanner(*file_, 0, view.size, base_offset_, base_offset_, buffer, sizeof buffer);
-  const Status status = Find(offset, view, &scanner);
-  if (!status.ok() && status.code != Code::kNotFound)
-    return status;
-  *cut = scanner.position();
-  // A batch that holds the offset goes whole. In a gap the log ends at the offset asked for.
-  *next = status.ok() ? std::min(offset, scanner.header().base_offset) : offset;
-  *next = std::max(*next, base_offset_);
-  return Status::Ok();
-}
-
-Status Segment::Truncate(int64_t offset) {
-  std::lock_guard<std::mutex> maintenance(maintenance_);
-  const View view = Snapshot();
-  if (options_.read_only)
-    return Status::Of(Code::kReadOnly);
-  if (offset > view.next_offset && view.damage != Code::kOk)
-    return Status::Of(view.damage);
-  if (offset >= view.next_offset && view.damage == Code::kOk)
-    return Status::Ok();
-  uint64_t cut;
-  int64_t next;
-  Indexes::TimeEntry max;
-  Status status = FindCut(view, offset, &cut, &next);
-  if (status.ok())
-    status = MaxBelow(cut, next, &max);
-  if (!status.ok())
-    return status;
-
-  windows_.Halt();
-  std::lock_guard<std::mutex> lock(mutex_);
-  windows_.Drop();
-  status = fenced_ ? Status::Of(Code::kFenced) : file_->Truncate(cut);
-  if (status.ok()) {
-    size_ = last_batch_position_ = cut;
-    next_offset_ = last_batch_from_ = next;
-    truncations_++;
-    damage_ = Code::kOk;
-    indexes_.CutFrom(next);
-    indexes_.SetMaxTimestamp(max.timestamp, max.offset);
-    indexes_.Persist();
-  } else {
-    fenced_ = true;
-  }
-  windows_.Resume();
   return status;
 }
 
@@ -262,13 +219,52 @@ void Segment::EndAppends() {
 
 Status Segment::Seal(bool sync) {
   std::lock_guard<std::mutex> maintenance(maintenance_);
-  if (options_.read_only)
-    return Status::Ok();
-  windows_.Halt();
+  std::shared_ptr<Spare> spare;
+  std::shared_ptr<File> file;
+  bool rested;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (options_.read_only || !sealed_ || deleted_ || (at_rest_ && (synced_ || !sync)))
+      return Status::Ok();
+    rested = at_rest_;
+    spare = std::move(spare_);
+  }
+  if (spare != nullptr)
+    spare->Drop();
+  Status status = rested ? UseFile(&file) : Trim(&file);
+  if (file == nullptr)
+    return status;
+  if (status.ok() && sync)
+    status = file->Sync();
+  if (status.ok() && sync)
+    indexes_.Sync();
+  size_t memory_now;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!status.ok()) {
+      fenced_ = true;
+      return status;
+    }
+    at_rest_ = true;
+    synced_ = sync;
+    memory_now = memory();
+  }
+  Residents::Use(shared_from_this(), memory_now);
+  return status;
+}
+
+// Ends what is reserved, mapped and kept in memory alone. *file stays null where there is nothing
+// to do with it.
+Status Segment::Trim(std::shared_ptr<File>* file) {
+  if (windows_ != nullptr)
+    windows_->Halt();
+  std::unique_ptr<Windows> windows; // its end may wait
   uint64_t size, file_bytes;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    windows_.Drop();
+    if (windows_ != nullptr)
+      windows_->Drop();
+    windows = std::move(windows_);
     if (fenced_)
       return Status::Of(Code::kFenced);
     if (damage_ != Code::kOk)
@@ -276,19 +272,11 @@ Status Segment::Seal(bool sync) {
     indexes_.Finish();
     indexes_.Persist();
     size = size_;
+    *file = file_;
   }
-  Status status = file_->Size(&file_bytes);
+  Status status = (*file)->Size(&file_bytes);
   if (status.ok() && file_bytes > size)
-    status = file_->Truncate(size);
-  if (status.ok() && sync)
-    status = file_->Sync();
-  if (status.ok()) {
-    if (sync)
-      indexes_.Sync();
-    return status;
-  }
-  std::lock_guard<std::mutex> lock(mutex_);
-  fenced_ = true;
+    status = (*file)->Truncate(size);
   return status;
 }
 

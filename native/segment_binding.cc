@@ -1,8 +1,7 @@
-// The segment functions of src/native.ts: arguments in, one call of the engine, numbers out. Hot
-// functions make no object of JavaScript; jobs of the pool hold their segment by a reference.
-#include "arguments.h"
-#include "segment_table.h"
-#include "work.h"
+// The segment functions of src/native.ts that answer at once: arguments in, one call of the engine,
+// numbers out, no object of JavaScript made. Those that open or run in the pool are in
+// segment_job_binding.cc.
+#include "segment_binding.h"
 
 namespace seglog {
 
@@ -25,19 +24,6 @@ enum Slot : size_t {
 
 constexpr int32_t kFromClient = 1;
 constexpr int32_t kFromLeader = 2;
-
-Status SegmentOf(const Environment* environment, int32_t handle, std::shared_ptr<Segment>** found) {
-  return static_cast<SegmentTable*>(environment->segments.get())->Get(handle, found);
-}
-
-// The segment that the first argument names.
-template <size_t Count>
-Status SegmentOf(const Arguments<Count>& arguments, std::shared_ptr<Segment>** found) {
-  int32_t handle;
-  if (!arguments.Int32(0, 0, INT32_MAX, &handle))
-    return Status::Of(Code::kBadArgument);
-  return SegmentOf(arguments.environment(), handle, found);
-}
 
 void PutRange(double* results, const BatchRange& range) {
   results[kBaseOffset] = static_cast<double>(range.base_offset);
@@ -144,185 +130,68 @@ napi_value Info(napi_env env, napi_callback_info info) {
   return arguments.Return(status);
 }
 
-// The properties of SegmentOptions in src/native.ts.
-bool ReadOptions(napi_env env, napi_value object, SegmentOptions* options) {
-  const auto boolean = [&](const char* name, bool* target) {
-    napi_value value;
-    return napi_get_named_property(env, object, name, &value) == napi_ok &&
-           napi_get_value_bool(env, value, target) == napi_ok;
-  };
-  const auto number = [&](const char* name, double low, double high, double* target) {
-    napi_value value;
-    return napi_get_named_property(env, object, name, &value) == napi_ok &&
-           napi_get_value_double(env, value, target) == napi_ok && *target >= low &&
-           *target <= high;
-  };
-  double segment_bytes, interval;
-  napi_valuetype type;
-  if (napi_typeof(env, object, &type) != napi_ok || type != napi_object)
-    return false;
-  const bool good = boolean("readOnly", &options->read_only) &&
-                    boolean("recover", &options->recover) && boolean("mapped", &options->mapped) &&
-                    number("segmentBytes", 1, format::kSegmentBytesMax, &segment_bytes) &&
-                    number("indexIntervalBytes", 0, INT32_MAX, &interval);
-  if (!good)
-    return false;
-  options->segment_bytes = static_cast<uint64_t>(segment_bytes);
-  options->index_interval_bytes = static_cast<uint32_t>(interval);
-  return true;
+napi_value RecoveredBytes(napi_env env, napi_callback_info) {
+  napi_value value = nullptr;
+  napi_create_double(env, static_cast<double>(ScannedBytes()), &value);
+  return value;
 }
 
-struct Named {
+napi_value Prepare(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  std::shared_ptr<Segment>* segment;
+  const Status status = SegmentOf(arguments, &segment);
+  if (status.ok())
+    (*segment)->PrepareSpare();
+  return arguments.Return(status);
+}
+
+napi_value Moved(napi_env env, napi_callback_info info) {
+  const Arguments<2> arguments(env, info);
+  std::shared_ptr<Segment>* segment;
   std::string path;
-  int64_t base_offset;
-  SegmentOptions options;
-};
-
-bool ReadNamed(const Arguments<3>& arguments, Named* named) {
-  return arguments.Text(0, 4096, &named->path) && arguments.Int64(1, 0, &named->base_offset) &&
-         named->base_offset <= format::kOffsetMax &&
-         ReadOptions(arguments.env(), arguments.value(2), &named->options);
+  Status status = SegmentOf(arguments, &segment);
+  if (status.ok() && !arguments.Path(1, &path))
+    status = Status::Of(Code::kBadArgument);
+  if (status.ok())
+    (*segment)->Moved(path);
+  return arguments.Return(status);
 }
 
-SegmentTable* TableOf(napi_env env) {
-  Environment* environment = Environment::Of(Napi::Env(env));
-  return environment == nullptr ? nullptr : static_cast<SegmentTable*>(environment->segments.get());
-}
-
-napi_value Create(napi_env env, napi_callback_info info) {
-  const Arguments<3> arguments(env, info);
-  Named named;
-  if (!ReadNamed(arguments, &named))
+napi_value SetOpenFilesMax(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  int32_t count;
+  if (!arguments.Int32(0, 1, INT32_MAX, &count))
     return arguments.Return(Status::Of(Code::kBadArgument));
-  std::shared_ptr<Segment> segment;
-  const Status status = Segment::Create(named.path, named.base_offset, named.options, &segment);
-  if (!status.ok())
-    return arguments.Return(status);
-  const int32_t handle = TableOf(env)->Add(std::move(segment));
-  return arguments.Return(handle > 0 ? status : Status::Of(Code::kTooManyFiles), handle);
+  Residents::SetFilesMax(static_cast<size_t>(count));
+  return arguments.Return(Status::Ok());
 }
 
-struct Opening {
-  Named named;
-  std::shared_ptr<Segment> segment;
-  SegmentReport report;
-};
-
-napi_value MakeReport(napi_env env, Opening* opening) {
-  SegmentTable* table = TableOf(env);
-  SegmentInfo state;
-  napi_value object, rebuilt;
-  if (table == nullptr || napi_create_object(env, &object) != napi_ok)
-    return nullptr;
-  const auto set = [&](const char* name, double number) {
-    napi_value value;
-    if (napi_create_double(env, number, &value) != napi_ok)
-      return;
-    napi_set_named_property(env, object, name, value);
-  };
-  const SegmentReport& report = opening->report;
-  (void)opening->segment->Info(&state); // fails for the size of the file alone, not wanted here
-  set("validBytes", static_cast<double>(report.scan.valid_end));
-  set("fileBytes", static_cast<double>(report.file_bytes));
-  set("nextOffset", static_cast<double>(state.next_offset));
-  set("maxTimestamp", static_cast<double>(state.max_timestamp));
-  set("damage", static_cast<double>(static_cast<int32_t>(report.scan.damage)));
-  napi_get_boolean(env, report.index_rebuilt, &rebuilt);
-  napi_set_named_property(env, object, "indexRebuilt", rebuilt);
-  set("handle", table->Add(std::move(opening->segment)));
-  return object;
-}
-
-napi_value Open(napi_env env, napi_callback_info info) {
-  const Arguments<3> arguments(env, info);
-  auto opening = std::make_shared<Opening>();
-  if (!ReadNamed(arguments, &opening->named)) {
-    return RejectedPromise(env, Status::Of(Code::kBadArgument));
-  }
-  const auto execute = [opening] {
-    const Named& named = opening->named;
-    return Segment::Open(named.path, named.base_offset, named.options, &opening->segment,
-                         &opening->report);
-  };
-  return RunInPool(env, "seglog.segmentOpen", execute,
-                   [opening](napi_env env) { return MakeReport(env, opening.get()); });
-}
-
-napi_value Flush(napi_env env, napi_callback_info info) {
-  const Arguments<1> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  const Status status = SegmentOf(arguments, &segment);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  return RunInPool(env, "seglog.segmentFlush", [held = *segment] { return held->Flush(); });
-}
-
-napi_value Truncate(napi_env env, napi_callback_info info) {
-  const Arguments<2> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  int64_t offset;
-  Status status = SegmentOf(arguments, &segment);
-  if (status.ok() && !arguments.Int64(1, 0, &offset))
-    status = Status::Of(Code::kBadArgument);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  return RunInPool(env, "seglog.segmentTruncate",
-                   [held = *segment, offset] { return held->Truncate(offset); });
-}
-
-napi_value Seal(napi_env env, napi_callback_info info) {
-  const Arguments<1> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  const Status status = SegmentOf(arguments, &segment);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  (*segment)->EndAppends();
-  return RunInPool(env, "seglog.segmentSeal", [held = *segment] { return held->Seal(true); });
-}
-
-napi_value Close(napi_env env, napi_callback_info info) {
-  const Arguments<2> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  int32_t handle = 0;
-  bool sync;
-  Status status = SegmentOf(arguments, &segment);
-  if (status.ok() && !arguments.Boolean(1, &sync))
-    status = Status::Of(Code::kBadArgument);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  arguments.Int32(0, 0, INT32_MAX, &handle);
-  std::shared_ptr<Segment> held = *segment;
-  TableOf(env)->Remove(handle);
-  held->EndAppends();
-  // Let go of in the pool: the last close of a file that was deleted frees its blocks.
-  const auto execute = [held = std::move(held), sync]() mutable {
-    const Status sealed = held->Seal(sync);
-    held.reset();
-    return sealed;
-  };
-  return RunInPool(env, "seglog.segmentClose", execute);
+napi_value OpenFiles(napi_env env, napi_callback_info) {
+  napi_value value = nullptr;
+  napi_create_double(env, static_cast<double>(Residents::files()), &value);
+  return value;
 }
 
 } // namespace
 
-std::shared_ptr<File> Environment::SegmentFile(int32_t handle) {
+Status Environment::SegmentFile(int32_t handle, std::shared_ptr<File>* file) {
   std::shared_ptr<Segment>* segment;
-  return SegmentOf(this, handle, &segment).ok() ? (*segment)->file() : nullptr;
+  const Status status = SegmentOf(this, handle, &segment);
+  return status.ok() ? (*segment)->UseFile(file) : status;
 }
 
 void ExportSegments(Napi::Env env, Napi::Object exports) {
   Environment::Of(env)->segments = std::make_shared<SegmentTable>();
-  Export(env, exports, "segmentCreate", Create);
-  Export(env, exports, "segmentOpen", Open);
   Export(env, exports, "segmentAppend", Append);
   Export(env, exports, "segmentLocate", Locate);
   Export(env, exports, "segmentLocateTimestamp", LocateTimestamp);
   Export(env, exports, "segmentRead", Read);
   Export(env, exports, "segmentInfo", Info);
-  Export(env, exports, "segmentFlush", Flush);
-  Export(env, exports, "segmentTruncate", Truncate);
-  Export(env, exports, "segmentSeal", Seal);
-  Export(env, exports, "segmentClose", Close);
+  Export(env, exports, "segmentPrepare", Prepare);
+  Export(env, exports, "segmentMoved", Moved);
+  Export(env, exports, "recoveredBytes", RecoveredBytes);
+  Export(env, exports, "setOpenFilesMax", SetOpenFilesMax);
+  Export(env, exports, "openFiles", OpenFiles);
 }
 
 } // namespace seglog

@@ -16,6 +16,9 @@ namespace seglog {
 
 class SegmentTable {
  public:
+  // Slot and generation make a positive 32-bit number.
+  static constexpr uint32_t kSlotsMax = 1u << 18;
+
   SegmentTable() { Helper::Retain(); }
   ~SegmentTable() {
     slots_.clear(); // before the helper goes, which takes down their windows
@@ -62,8 +65,6 @@ class SegmentTable {
   }
 
  private:
-  // Slot and generation make a positive 32-bit number.
-  static constexpr uint32_t kSlotsMax = 1u << 18;
   static constexpr uint32_t kGenerationsMax = (1u << 13) - 1;
   struct Entry {
     std::shared_ptr<Segment> segment;

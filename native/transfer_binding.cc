@@ -169,10 +169,11 @@ Status Transfers::Parse(napi_value parts, Outgoing* outgoing) {
     }
     if (length - i < kNumbersPerSlice || !ParseSlice(parts, i, numbers))
       return bad;
-    std::shared_ptr<File> file =
-        Environment::Of(env_)->SegmentFile(static_cast<int32_t>(numbers[0]));
-    if (file == nullptr)
-      return Status::Of(Code::kClosed);
+    std::shared_ptr<File> file;
+    const Status status =
+        Environment::Of(env_)->SegmentFile(static_cast<int32_t>(numbers[0]), &file);
+    if (!status.ok())
+      return status;
     outgoing->AddSlice(std::move(file), static_cast<uint64_t>(numbers[1]),
                        static_cast<uint64_t>(numbers[2]));
     i += kNumbersPerSlice;

@@ -19,6 +19,9 @@ namespace seglog {
 napi_value RunInPool(napi_env env, const char* name, std::function<Status()> execute,
                      std::function<napi_value(napi_env)> result = nullptr);
 
+// Lets go of what jobs hold when the environment ends; once for each environment.
+void DropJobsAtEnd(napi_env env);
+
 // A promise that is rejected already.
 napi_value RejectedPromise(napi_env env, Status status);
 

@@ -67,7 +67,7 @@ export function installDependencies() {
 }
 
 /** Headers that lie beside the running node spare node-gyp a download. */
-function headersEnvironment() {
+export function headersEnvironment() {
   const prefix = dirname(dirname(process.execPath))
   const found = [prefix, '/usr', '/usr/local'].find((dir) =>
     existsSync(join(dir, 'include', 'node', 'node_api.h')),

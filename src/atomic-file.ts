@@ -62,6 +62,18 @@ export async function syncDirectory(path: string): Promise<void> {
   await withFile(await open(path, 'r'), (directory) => directory.sync())
 }
 
+/**
+ * A file or directory to be synced and closed by the caller. Apart from the sync, because what
+ * cannot be opened has not failed to reach the disk. Errors: TOO_MANY_FILES, IO.
+ */
+export async function openForSync(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    throw ioError(path, error)
+  }
+}
+
 async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise<T>): Promise<T> {
   try {
     return await work(file)
@@ -113,9 +125,16 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-function ioError(path: string, cause: unknown): SeglogError {
+const codes = {
+  ENOSPC: 'NO_SPACE',
+  EDQUOT: 'NO_SPACE',
+  EMFILE: 'TOO_MANY_FILES',
+  ENFILE: 'TOO_MANY_FILES',
+} as const
+
+/** What a failed operation of Node's file system is to us: NO_SPACE, TOO_MANY_FILES or IO. */
+export function ioError(path: string, cause: unknown): SeglogError {
   if (cause instanceof SeglogError) return cause
-  const codes = { ENOSPC: 'NO_SPACE', EDQUOT: 'NO_SPACE', EMFILE: 'TOO_MANY_FILES' } as const
   const code = codes[errorCode(cause) as keyof typeof codes] ?? 'IO'
   const errno = cause instanceof Error && 'errno' in cause ? Math.abs(Number(cause.errno)) : 0
   const text = cause instanceof Error ? cause.message : String(cause)

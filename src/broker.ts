@@ -5,32 +5,18 @@
  * listeners open. It leaves nothing behind when it rejects. `close` finishes the requests under
  * way, closes every log in order, and frees all descriptors, mappings, threads and timers.
  */
-import assert from 'node:assert'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { BrokerConfig } from './config.js'
-import { BrokerChanges } from './controller/broker-changes.js'
-import { internalTopic, OFFSETS_TOPIC } from './controller/internal-topics.js'
-import { ProducerIds } from './controller/producer-ids.js'
-import { Topics } from './controller/topics.js'
-import { EmbeddedCoordination } from './coordination/embedded.js'
+import { rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { openParts, type Parts, type Undo } from './broker-parts.js'
 import { brokerZNode } from './coordination/znodes.js'
-import { GroupCoordinator } from './coordinator/group-coordinator.js'
-import { TopicOffsetStore } from './coordinator/topic-store.js'
-import { TransactionalIds } from './coordinator/transactional-ids.js'
-import { type Env, systemEnv } from './env.js'
-import { KafkaError, ProtocolError, SeglogError } from './errors.js'
-import type { BrokerContext, Endpoint } from './handlers/context.js'
+import type { Env } from './env.js'
+import { SeglogError } from './errors.js'
+import type { Endpoint } from './handlers/context.js'
 import { handlers } from './handlers/registry.js'
-import { type Logger, warningsLogger } from './logger.js'
-import { Replicas } from './replication/replicas.js'
-import { Turns } from './replication/turns.js'
-import { Deadlines } from './replication/waiting.js'
+import type { Logger } from './logger.js'
 import { dispatcher } from './server/dispatch.js'
 import { ConnectionQuota, Listener } from './server/listener.js'
 import { RequestMemory } from './server/request-memory.js'
-import { LogManager } from './storage/log-manager.js'
 
 export interface BrokerOptions {
   /** Port on 127.0.0.1; 0 takes a free one. Left out: `listeners` of `config`. */
@@ -45,9 +31,6 @@ export interface BrokerOptions {
   logger?: Logger
   env?: Env
 }
-
-/** The file of the embedded coordination tree in the first log directory. */
-const COORDINATION_FILE = 'seglog-coordination.json'
 
 export class Broker {
   /** The port of the first listener. */
@@ -77,7 +60,7 @@ export class Broker {
    * CORRUPT (meta.properties, coordination), ADDRESS_IN_USE, or an error of the disk.
    */
   static async start(options: BrokerOptions = {}): Promise<Broker> {
-    const undo: (() => Promise<void>)[] = []
+    const undo: Undo = []
     try {
       return await start(options, undo)
     } catch (error) {
@@ -85,7 +68,7 @@ export class Broker {
       throw error
     }
 
-    async function start(options: BrokerOptions, undo: (() => Promise<void>)[]): Promise<Broker> {
+    async function start(options: BrokerOptions, undo: Undo): Promise<Broker> {
       const parts = await openParts(options, undo)
       const endpoints = await listen(parts, undo)
       return new Broker(parts, endpoints[0]!)
@@ -102,134 +85,10 @@ export class Broker {
   }
 }
 
-interface Parts {
-  context: BrokerContext
-  coordination: EmbeddedCoordination
-  logs: LogManager
-  listeners: Listener[]
-  memory: RequestMemory | undefined
-  dataDirs: string[]
-  temporary: string | undefined
-  logger: Logger
-}
-
 /** Requests under way get this long to finish when the broker stops, ms. */
 const DRAIN_MS = 3000
 
-async function openParts(options: BrokerOptions, undo: (() => Promise<void>)[]): Promise<Parts> {
-  const { env = systemEnv, logger = warningsLogger } = options
-  const given = givenConfig(options)
-  let temporary: string | undefined
-  if (!('log.dirs' in given) && !('log.dir' in given)) {
-    temporary = await mkdtemp(join(tmpdir(), 'seglog-'))
-    const made = temporary
-    undo.push(() => rm(made, { recursive: true, force: true }))
-    given['log.dirs'] = temporary
-  }
-  const config = BrokerConfig.parse(given, (line) => logger.warn(line))
-  const brokerId = config.get('broker.id')
-  const dataDirs = config.get('log.dirs').map((path) => resolve(path))
-  const logs = await LogManager.open(
-    {
-      directories: dataDirs,
-      brokerId,
-      log: {
-        segmentBytes: config.get('log.segment.bytes'),
-        indexIntervalBytes: config.get('log.index.interval.bytes'),
-        flushMessages: flushMessages(config),
-        mapped: true,
-      },
-      warn: (line) => logger.warn(line),
-    },
-    env,
-  )
-  undo.push(() => logs.abandon())
-  const coordinationFile = join(dataDirs[0]!, COORDINATION_FILE)
-  const coordination = await EmbeddedCoordination.open(coordinationFile)
-  const replicas = new Replicas(logs)
-  const topics = new Topics(coordination, replicas, env, config)
-  const brokerChanges = new BrokerChanges(coordination, config, replicas)
-  const loaded = brokerChanges.load().then(() => topics.load(logs.topics()))
-  await loaded.catch((error) => {
-    throw error instanceof SeglogError && error.code === 'CORRUPT'
-      ? new SeglogError('CORRUPT', `${coordinationFile}: ${error.message}`, { cause: error })
-      : error
-  })
-  const offsets = new TopicOffsetStore({
-    replicas,
-    env,
-    makeTopic: () => makeOffsetsTopic(topics, config),
-    warn: (line) => logger.warn(line),
-  })
-  const groups = new GroupCoordinator(env, config, offsets)
-  undo.push(async () => groups.close())
-  // Clients of groups are told to wait meanwhile, the others are served.
-  void groups.load(offsets)
-  const producerIds = new ProducerIds(coordination, brokerId, () => highestProducerId(replicas))
-  const context: BrokerContext = {
-    brokerId,
-    clusterId: logs.clusterId,
-    config,
-    env,
-    replicas,
-    topics,
-    brokerChanges,
-    groups,
-    producerIds,
-    transactionalIds: new TransactionalIds(() => producerIds.next()),
-    deadlines: new Deadlines(env),
-    turns: new Turns(env),
-  }
-  return {
-    context,
-    coordination,
-    logs,
-    listeners: [],
-    memory: undefined,
-    dataDirs,
-    temporary,
-    logger,
-  }
-}
-
-function highestProducerId(replicas: Replicas): number {
-  let highest = -1
-  for (const { partitions } of replicas.topics()) {
-    for (const partition of partitions) {
-      for (const { producerId } of partition?.log.producers.entries() ?? []) {
-        highest = Math.max(highest, producerId)
-      }
-    }
-  }
-  return highest
-}
-
-async function makeOffsetsTopic(topics: Topics, config: BrokerConfig): Promise<void> {
-  const wish = internalTopic(OFFSETS_TOPIC, config)
-  assert(wish)
-  try {
-    await topics.create(wish)
-  } catch (error) {
-    const exists = error instanceof ProtocolError && error.code === KafkaError.TOPIC_ALREADY_EXISTS
-    if (!exists) throw error
-  }
-}
-
-function givenConfig({ config = {}, port, dataDir }: BrokerOptions): Record<string, string> {
-  const given: Record<string, string> = {}
-  for (const [key, value] of Object.entries(config)) given[key] = String(value)
-  if (port !== undefined) given.listeners = `PLAINTEXT://127.0.0.1:${port}`
-  if (dataDir !== undefined) given['log.dirs'] = dataDir
-  return given
-}
-
-/** Kafka's default, 2^63 - 1, means never. */
-function flushMessages(config: BrokerConfig): number {
-  const messages = config.get('log.flush.interval.messages')
-  return messages >= Number.MAX_SAFE_INTEGER ? 0 : messages
-}
-
-async function listen(parts: Parts, undo: (() => Promise<void>)[]): Promise<Endpoint[]> {
+async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   const { context, listeners, logger, coordination } = parts
   const { config, env } = context
   const endpoints: Endpoint[] = []

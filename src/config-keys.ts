@@ -69,7 +69,7 @@ export const brokerKeys = {
   ),
   'queued.max.request.bytes': long(
     268_435_456,
-    'Bytes of requests that all connections hold together before they are read one after another; ' +
+    'Bytes of requests that all connections hold together before they are read one by one; ' +
       '-1: no bound. Kafka has none.',
     { min: -1 },
   ),

@@ -64,6 +64,9 @@ export const AppendFlag = {
   FROM_LEADER: 2,
 } as const
 
+/** What `pooledBuffer` gives at most. Mirrors BufferPool::kLargeBytes of native/. */
+export const POOLED_BYTES_MAX = 2 * 1024 * 1024
+
 export interface SegmentOptions {
   /** A sealed or foreign segment: never written, never trimmed. */
   readOnly: boolean
@@ -75,6 +78,21 @@ export interface SegmentOptions {
   indexIntervalBytes: number
   /** Copy small batches into a mapping of the reserved file. False: every append is a pwrite. */
   mapped: boolean
+  /**
+   * Absent or -1: not given. Else the segment is sealed, this is its next offset, and both are
+   * believed: opening asks for the size of the .log and reads nothing. Indexes are loaded by the
+   * first lookup that needs them, checked, and made anew from the .log where they do not fit.
+   */
+  trustedNextOffset?: number
+  /**
+   * With `recover`: batches below this offset were on disk before. The scan begins at the indexed
+   * batch at or below it, or at the start where the index does not fit. Damage below it is
+   * reported and kept, and what follows it stays readable; only damage at or above ends the log
+   * and is cut. Absent: the base offset.
+   */
+  recoverFrom?: number
+  /** What the names of the three files end in behind `.log` and so on. Absent: nothing. */
+  suffix?: string
 }
 
 /** What opening a segment found. */
@@ -86,13 +104,19 @@ export interface SegmentReport {
   fileBytes: number
   /** One above the last offset; the base offset for an empty segment. */
   nextOffset: number
-  /** Largest timestamp in ms, or -1 for an empty segment. */
+  /**
+   * Largest timestamp in ms, -1 for an empty segment, or -2 where it is not known yet (see
+   * `trustedNextOffset`): `segmentInfo` finds it out.
+   */
   maxTimestamp: number
   /**
-   * Why the scan ended before the end of the file: `Status`, or OK. Zeros of a reserved tail are
-   * OK.
+   * The first damage that was found: `Status`, or OK. Zeros of a reserved tail are OK. Without
+   * `recoverFrom` the scan ended there.
    */
   damage: number
+  /** Where the damage begins in the .log, and the offset that was expected there; -1 without. */
+  damagePosition: number
+  damageOffset: number
   /** True where an index was missing or did not fit the log and was made anew. */
   indexRebuilt: boolean
 }
@@ -102,6 +126,13 @@ export type TransferPart = Uint8Array | number
 
 export interface NativeAddon {
   readonly results: Float64Array
+
+  /**
+   * A Buffer of `length` bytes of any content, from 1 to `POOLED_BYTES_MAX`, in memory that is used
+   * again once it is collected. A status below 0 where there is none to be had: TOO_LARGE, or
+   * UNSUPPORTED by an engine that takes no foreign memory.
+   */
+  pooledBuffer(length: number): Buffer | number
 
   /** The path chosen at load: 'vpclmulqdq', 'pclmulqdq', 'armv8' or 'portable'. */
   readonly crcPath: string
@@ -114,8 +145,9 @@ export interface NativeAddon {
   crc32(bytes: Uint8Array, offset: number, length: number, seed: number): number
 
   /**
-   * Makes `<path>.log` and empty indexes, `path` being directory and %020d of the base offset.
-   * Returns a handle. Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
+   * Makes `<path>.log` and empty indexes, `path` being directory and %020d of the base offset; a
+   * spare of the folder (`segmentPrepare`) is taken where there is one, the indexes then follow
+   * later. Returns a handle. Errors: EXISTS, NO_SPACE, TOO_MANY_FILES, IO.
    */
   segmentCreate(path: string, baseOffset: number, options: SegmentOptions): number
   /**
@@ -123,6 +155,18 @@ export interface NativeAddon {
    * IO.
    */
   segmentOpen(path: string, baseOffset: number, options: SegmentOptions): Promise<SegmentReport>
+  /**
+   * Opens the sealed segments of a folder that begin at `baseOffsets` (rising), in one job of the
+   * pool. Each is trusted up to the base of the one behind it, the last one up to
+   * `options.trustedNextOffset`, which must be given. All or none. Rejects: as `segmentOpen`.
+   */
+  segmentsOpen(
+    directory: string,
+    baseOffsets: readonly number[],
+    options: SegmentOptions,
+  ): Promise<SegmentReport[]>
+  /** Bytes that recoveries of this process have read so far; costs nothing to ask. */
+  recoveredBytes(): number
   /**
    * Checks and appends whole batches of magic 2 from `length` bytes at `offset`, stamping them in
    * place first (FROM_CLIENT). All or nothing: on an error the segment is as before. Fills
@@ -144,7 +188,10 @@ export interface NativeAddon {
    * bytes from there may be read: up to `maxBytes`, to the end of this segment and to the batch of
    * `limitOffset` (exclusive). At least the first batch, whole, even above maxBytes; otherwise the
    * end may fall inside a batch. Fills BASE_OFFSET (of that first batch), POSITION, LENGTH (0 where
-   * offset >= limitOffset or the segment ends). Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, IO.
+   * offset >= limitOffset or the segment ends). That first batch is right: one whose header or,
+   * up to 16 KiB, whose sum is wrong is CORRUPT, and so is an offset that is lost in damage; what
+   * lies behind the damage is found. Errors: OFFSET_OUT_OF_RANGE, CORRUPT, CLOSED, NOT_FOUND (the
+   * file is gone), TOO_MANY_FILES (may work later), IO.
    */
   segmentLocate(handle: number, offset: number, maxBytes: number, limitOffset: number): number
   /**
@@ -174,7 +221,10 @@ export interface NativeAddon {
    * synced: after a power cut recovery makes them anew; `segmentSeal` syncs them.
    */
   segmentFlush(handle: number): Promise<void>
-  /** Cuts everything at and above `offset`, indexes too, in the pool. */
+  /**
+   * Cuts everything at and above `offset`, indexes too, in the pool. A sealed segment takes appends
+   * again afterwards, also where there was nothing to cut.
+   */
   segmentTruncate(handle: number, offset: number): Promise<void>
   /**
    * Ends appends at once (later ones get READ_ONLY), then in the pool writes the indexes, trims the
@@ -186,6 +236,37 @@ export interface NativeAddon {
    * way end well.
    */
   segmentClose(handle: number, sync: boolean): Promise<void>
+  /**
+   * Has the helper thread make the file of the folder's next segment (`spare.log.deleted`: Kafka
+   * removes such files at its start), so that `segmentCreate` costs one rename. Done by itself when
+   * three quarters of `segmentBytes` are full; needed only before a roll for another reason. A
+   * spare that is not used goes with the segment's close. Errors: CLOSED, BAD_ARGUMENT.
+   */
+  segmentPrepare(handle: number): number
+  /**
+   * Renames the three files to end in `suffix` in the place of the one before ('' for none), in
+   * the pool. The segment stays open and readable. Rejects: CLOSED, NOT_FOUND, IO.
+   */
+  segmentRename(handle: number, suffix: string): Promise<void>
+  /**
+   * Tells where the files lie after their folder was renamed, as files of sealed segments are
+   * opened by name. `path` as in `segmentOpen`. Errors: CLOSED, BAD_ARGUMENT.
+   */
+  segmentMoved(handle: number, path: string): number
+  /**
+   * Removes the files and lets go, in the pool. The handle is CLOSED at once; transfers and jobs
+   * under way end well. Files that are gone already are no error. Rejects: CLOSED, IO.
+   */
+  segmentDelete(handle: number): Promise<void>
+  /** Loads the indexes of a sealed segment in the pool, so that the next lookup need not. */
+  segmentLoad(handle: number): Promise<void>
+  /**
+   * Bounds the descriptors of sealed segments that the process keeps open while nobody sends from
+   * them (default: a quarter of RLIMIT_NOFILE, at most 1,000). At least 1.
+   */
+  setOpenFilesMax(count: number): number
+  /** Descriptors of sealed segments that are open now, for tests and metrics. */
+  openFiles(): number
 
   /**
    * Hands `parts` to the socket `fd` in order: bytes by send, slices by sendfile; whatever does not
@@ -254,6 +335,10 @@ function load(): NativeAddon {
       segmentTruncate: translated('truncation of a segment', addon.segmentTruncate),
       segmentSeal: translated('sealing of a segment', addon.segmentSeal),
       segmentClose: translated('closing of a segment', addon.segmentClose),
+      segmentsOpen: translated('opening of segments', addon.segmentsOpen),
+      segmentRename: translated('renaming of a segment', addon.segmentRename),
+      segmentDelete: translated('removal of a segment', addon.segmentDelete),
+      segmentLoad: translated('loading of indexes', addon.segmentLoad),
     }
   } catch (cause) {
     throw new SeglogError(

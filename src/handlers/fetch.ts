@@ -1,5 +1,6 @@
 /**
- * Fetch: slices of the log, sent from the file without passing through here. A request that finds
+ * Fetch: slices of the log, sent from the file without passing through here, except to clients of
+ * before version 4, for whom batches become messages of magic 0 or 1. A request that finds
  * less than minBytes waits until enough was appended or maxWaitMs is over; an error in any
  * partition answers at once.
  *
@@ -9,6 +10,8 @@
 import { fetch as api } from '../apis/fetch.js'
 import { KafkaError, SeglogError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
+import { downConverted } from '../records/conversion.js'
+import type { OldMagic } from '../records/message-set-format.js'
 import type { Partition, Watcher } from '../replication/partition.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
@@ -28,7 +31,7 @@ interface Look {
   failed: boolean
 }
 
-export const fetch = handler(api, [4, 18], (request, context) => {
+export const fetch = handler(api, [0, 18], (request, context) => {
   if (request.sessionId !== 0) return failure(KafkaError.FETCH_SESSION_ID_NOT_FOUND)
   const first = look(request, context)
   const enough = first.failed || first.sizeBytes >= request.minBytes
@@ -90,6 +93,7 @@ function servedTopic(topic: TopicRequest, { version, replicas }: RequestContext)
 function look(request: Request, context: RequestContext, waited = false): Look {
   const result: Look = { responses: [], sizeBytes: 0, failed: false }
   let leftBytes = Math.min(request.maxBytes, context.config.get('fetch.max.bytes'))
+  if (context.version < 4) leftBytes = Math.min(leftBytes, CONVERTED_REQUEST_BYTES_MAX)
   for (const topic of request.topics) {
     const served = servedTopic(topic, context)
     // Kafka says so of an id that it has never heard of, not of a topic that went meanwhile.
@@ -102,7 +106,7 @@ function look(request: Request, context: RequestContext, waited = false): Look {
       const first = result.sizeBytes === 0
       const partition = served?.partitions[wish.partition]
       const response = partition
-        ? readPartition(partition, wish, maxBytes, first)
+        ? readPartition(partition, wish, maxBytes, first, context.version)
         : partitionFailure(wish.partition, unknown)
       const sizeBytes = response.records ? sizeOf(response.records) : 0
       leftBytes = Math.max(0, leftBytes - sizeBytes)
@@ -115,8 +119,56 @@ function look(request: Request, context: RequestContext, waited = false): Look {
   return result
 }
 
+/**
+ * Converted at most for one partition, unless its first batch is larger, and for one request: it
+ * takes this thread.
+ */
+const CONVERTED_BYTES_MAX = 1024 * 1024
+const CONVERTED_REQUEST_BYTES_MAX = 8 * 1024 * 1024
+
+/**
+ * Messages for a client of versions 0 to 3, of which the last may be cut off by the limit. Where
+ * that is the first one too, versions before 3 get the part, which tells a client to ask for more;
+ * from 3 on the first partition gets the whole message, and others nothing.
+ */
+function convertedRecords(
+  partition: Partition,
+  wish: PartitionRequest,
+  limitBytes: number,
+  first: boolean,
+  version: number,
+): Uint8Array {
+  const magic: OldMagic = version < 2 ? 0 : 1
+  const maxBytes = Math.min(limitBytes, CONVERTED_BYTES_MAX)
+  for (let offset = wish.fetchOffset; ; ) {
+    const slice = partition.read(offset, maxBytes)
+    if (!slice) return EMPTY
+    const found = downConverted(slice.bytes(), { magic, fromOffset: offset, maxBytes })
+    if (found.bytes.length > 0) {
+      if (limitBytes >= found.firstBytes) return found.bytes.subarray(0, limitBytes)
+      if (version >= 3) return first ? found.bytes.subarray(0, found.firstBytes) : EMPTY
+      // Others have used up what this request may take: no reason to ask for more.
+      return limitBytes < wish.partitionMaxBytes ? EMPTY : found.bytes.subarray(0, limitBytes)
+    }
+    // Nothing but control batches, or what compaction has emptied.
+    if (found.nextOffset <= offset) return EMPTY
+    offset = found.nextOffset
+  }
+}
+
 function sizeOf(records: NonNullable<PartitionResponse['records']>): number {
   return 'sizeBytes' in records ? records.sizeBytes : records.length
+}
+
+/** The first batch comes whole even above the limit; only the first partition makes use of that. */
+function storedRecords(
+  partition: Partition,
+  wish: PartitionRequest,
+  maxBytes: number,
+  first: boolean,
+) {
+  const slice = partition.read(wish.fetchOffset, maxBytes)
+  return slice && (first || slice.sizeBytes <= maxBytes) ? slice : undefined
 }
 
 function readPartition(
@@ -124,14 +176,15 @@ function readPartition(
   wish: PartitionRequest,
   maxBytes: number,
   first: boolean,
+  version: number,
 ): PartitionResponse {
   const fault = epochFault(partition, wish)
   if (fault !== KafkaError.NONE) return partitionFailure(wish.partition, fault)
   try {
-    const slice = partition.read(wish.fetchOffset, Math.max(0, maxBytes))
-    // The first batch comes whole even above the limit; only the first partition may make use of
-    // that.
-    const records = slice && (first || slice.sizeBytes <= maxBytes) ? slice : EMPTY
+    const records =
+      version < 4
+        ? convertedRecords(partition, wish, Math.max(0, maxBytes), first, version)
+        : (storedRecords(partition, wish, Math.max(0, maxBytes), first) ?? EMPTY)
     return {
       partitionIndex: wish.partition,
       errorCode: KafkaError.NONE,
@@ -159,7 +212,8 @@ function epochFault(partition: Partition, wish: PartitionRequest) {
 function readFault(error: unknown) {
   if (!(error instanceof SeglogError)) throw error
   if (error.code === 'OFFSET_OUT_OF_RANGE') return KafkaError.OFFSET_OUT_OF_RANGE
-  if (error.code === 'CORRUPT') return KafkaError.CORRUPT_MESSAGE
+  if (error.code === 'CORRUPT' || error.code === 'INVALID_RECORD') return KafkaError.CORRUPT_MESSAGE
+  if (error.code === 'UNSUPPORTED_COMPRESSION') return KafkaError.UNSUPPORTED_COMPRESSION_TYPE
   return KafkaError.KAFKA_STORAGE_ERROR
 }
 

@@ -3,11 +3,12 @@
  * page cache of this, the only replica, or on its disk where `flush.messages` asks for that; acks 0
  * answers nothing, and an error then closes the connection, as in Kafka.
  *
- * Batches of magic 2 only: versions 0 to 2 are advertised, since librdkafka concludes from them
- * what it may compress with, but the message sets that they carry are refused.
+ * Versions 0 to 2 carry message sets of magic 0 and 1, which become one batch of magic 2 here;
+ * later versions carry batches alone.
  */
 import { produce as api } from '../apis/produce.js'
-import { KafkaError, SeglogError } from '../errors.js'
+import { KafkaError, type KafkaErrorCode, SeglogError } from '../errors.js'
+import { isMessageSet, upConverted } from '../records/conversion.js'
 import { Attribute, BatchField, MAGIC } from '../records/format.js'
 import type { Partition } from '../replication/partition.js'
 import type { RequestContext } from './context.js'
@@ -60,16 +61,20 @@ function append(
 ): Outcome {
   if (acks < -1 || acks > 1) return answer(index, KafkaError.INVALID_REQUIRED_ACKS)
   if (!partition) return answer(index, unknown)
+  // An empty set is no fault in an old client.
+  if (records?.length === 0 && context.version < 3) return answer(index, KafkaError.NONE)
   if (!records || records.length === 0) {
     return answer(index, KafkaError.INVALID_RECORD, 'a partition without a batch')
   }
   if (isTransactional(records)) {
     return answer(index, KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 'no transactions here')
   }
-  const outcome = partition.append(records, context.env.now())
+  const batch = context.version < 3 && isMessageSet(records) ? convert(records) : records
+  if (batch instanceof SeglogError) return answer(index, conversionFault(batch), batch.message)
+  const outcome = partition.append(batch, context.env.now())
   if (outcome.errorCode !== KafkaError.NONE) {
     const { errorMessage, badRecord } = outcome
-    const errorCode = forVersion(outcome.errorCode, records, context.version)
+    const errorCode = forVersion(outcome.errorCode, records)
     return answer(index, errorCode, errorMessage, badRecord)
   }
   const { baseOffset, flushed } = outcome
@@ -93,14 +98,33 @@ function isTransactional(records: Uint8Array): boolean {
   return records[BatchField.MAGIC] === MAGIC && (low & Attribute.TRANSACTIONAL) !== 0
 }
 
-/**
- * Old message sets are the form of versions 0 to 2 and a fault in later ones; other magics are
- * damage.
- */
-function forVersion(errorCode: number, records: Uint8Array, version: number): number {
+function convert(set: Uint8Array): Uint8Array | SeglogError {
+  try {
+    return upConverted(set)
+  } catch (error) {
+    if (error instanceof SeglogError) return error
+    throw error
+  }
+}
+
+/** Damage and what ends early are corrupt; what a right CRC does not excuse is an invalid record. */
+function conversionFault({ code }: SeglogError): KafkaErrorCode {
+  switch (code) {
+    case 'TOO_LARGE':
+      return KafkaError.MESSAGE_TOO_LARGE
+    case 'UNSUPPORTED_COMPRESSION':
+      return KafkaError.UNSUPPORTED_COMPRESSION_TYPE
+    case 'INVALID_RECORD':
+      return KafkaError.INVALID_RECORD
+    default:
+      return KafkaError.CORRUPT_MESSAGE
+  }
+}
+
+/** An old message set is a fault where a batch is due; other magics are damage. */
+function forVersion(errorCode: number, records: Uint8Array): number {
   if (errorCode !== KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT) return errorCode
-  if ((records[BatchField.MAGIC] ?? 0) > MAGIC) return KafkaError.CORRUPT_MESSAGE
-  return version < 3 ? errorCode : KafkaError.INVALID_RECORD
+  return isMessageSet(records) ? KafkaError.INVALID_RECORD : KafkaError.CORRUPT_MESSAGE
 }
 
 function answer(index: number, errorCode: number, errorMessage: string | null = null, bad = -1) {

@@ -1,6 +1,7 @@
 /**
  * The header of a record batch, and the batches of a buffer. Nothing is copied: a batch is a view
- * into the bytes that it was found in.
+ * into the bytes that it was found in. A message of magic 0 or 1, as logs of before Kafka 0.11 hold
+ * them, counts as a batch too, a compressed one with all that is in it: see message-set-format.ts.
  *
  * Every number is checked before use; what is wrong is a SeglogError: SHORT (the bytes end before
  * the batch does), BAD_MAGIC, CORRUPT (lengths, counts, CRC), OFFSET_TOO_LARGE (an offset above
@@ -16,16 +17,18 @@ import {
   LENGTH_OVERHEAD_BYTES,
   MAGIC,
 } from './format.js'
+import { isOldMagic, MESSAGE_BYTES_MIN, parseMessageHeader } from './message-set-format.js'
 
 const TWO_32 = 2 ** 32
 
 export interface BatchHeader {
+  /** Of a compressed message of magic 0 or 1, its last offset: which is the first it does not say. */
   baseOffset: number
   /** Of the whole batch with its header. */
   sizeBytes: number
   leaderEpoch: number
   magic: number
-  /** CRC-32C as stored, unsigned. */
+  /** As stored, unsigned: CRC-32C, in magic 0 and 1 CRC-32. */
   crc: number
   attributes: number
   /** Codec id: see compression.ts; 5 to 7 are unknown. */
@@ -41,7 +44,7 @@ export interface BatchHeader {
   producerId: number
   producerEpoch: number
   baseSequence: number
-  /** Records that the batch says it holds. */
+  /** Records that the batch says it holds; 1 for a message of magic 0 or 1. */
   count: number
 }
 
@@ -67,6 +70,12 @@ function exact(view: DataView, at: number, position: number, what: string): numb
   return value
 }
 
+/** Least size of what has this magic, or of anything where the bytes end before it. */
+function bytesMin(magic: number | undefined): number {
+  if (magic === undefined) return MESSAGE_BYTES_MIN[0]
+  return isOldMagic(magic) ? MESSAGE_BYTES_MIN[magic] : HEADER_BYTES
+}
+
 /**
  * Bytes of the batch at `at`, of which only the first 12 bytes need to be there. Errors: SHORT,
  * CORRUPT (a length too small for a header).
@@ -77,35 +86,50 @@ export function batchBytes(bytes: Uint8Array, at: number, origin = 0): number {
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, LENGTH_OVERHEAD_BYTES)
   const length = view.getInt32(BatchField.LENGTH)
+  return checkedBytes(length, bytesMin(bytes[at + BatchField.MAGIC]), origin + at)
+}
+
+function checkedBytes(length: number, sizeMin: number, position: number): number {
   if (
-    length < HEADER_BYTES - LENGTH_OVERHEAD_BYTES ||
+    length < sizeMin - LENGTH_OVERHEAD_BYTES ||
     length > BATCH_BYTES_MAX - LENGTH_OVERHEAD_BYTES
   ) {
-    corrupt(origin + at, `a length of ${length}`)
+    corrupt(position, `a length of ${length}`)
   }
   return length + LENGTH_OVERHEAD_BYTES
 }
 
 /**
- * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. The
- * CRC is not checked: see `crcMatches`. Errors: SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
+ * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. Of a
+ * message of magic 0 or 1, its least size. The CRC is not checked: see `crcMatches`. Errors:
+ * SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
 export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): BatchHeader {
   const position = origin + at
   // The byte of the magic lies at the same place in every version, the rest does not.
   const magic = at >= 0 ? bytes[at + BatchField.MAGIC] : undefined
+  if (isOldMagic(magic)) return parseMessageHeader(bytes, at, origin)
   if (magic !== undefined && magic !== MAGIC) {
     throw new SeglogError('BAD_MAGIC', `batch at ${position}: magic ${magic}`)
   }
   if (at < 0 || bytes.length - at < HEADER_BYTES) {
     throw new SeglogError('SHORT', `batch at ${position}: the bytes end in its header`)
   }
-  const sizeBytes = batchBytes(bytes, at, origin)
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
-  const attributes = view.getInt16(BatchField.ATTRIBUTES)
-  const baseOffset = int64(view, BatchField.BASE_OFFSET)
-  const lastOffsetDelta = view.getInt32(BatchField.LAST_OFFSET_DELTA)
-  const count = view.getInt32(BatchField.COUNT)
+  return headerIn(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), at, origin)
+}
+
+/**
+ * As `parseBatchHeader`, through a view that serves many batches. REQUIRES: 61 bytes from `at` on.
+ */
+export function headerIn(view: DataView, at: number, origin = 0): BatchHeader {
+  const position = origin + at
+  const magic = view.getInt8(at + BatchField.MAGIC)
+  if (magic !== MAGIC) throw new SeglogError('BAD_MAGIC', `batch at ${position}: magic ${magic}`)
+  const sizeBytes = checkedBytes(view.getInt32(at + BatchField.LENGTH), HEADER_BYTES, position)
+  const attributes = view.getInt16(at + BatchField.ATTRIBUTES)
+  const baseOffset = int64(view, at + BatchField.BASE_OFFSET)
+  const lastOffsetDelta = view.getInt32(at + BatchField.LAST_OFFSET_DELTA)
+  const count = view.getInt32(at + BatchField.COUNT)
   if (baseOffset < 0) corrupt(position, 'a base offset below 0')
   if (lastOffsetDelta < 0) corrupt(position, `a last offset delta of ${lastOffsetDelta}`)
   if (count < 0 || count - 1 > lastOffsetDelta) corrupt(position, `a count of ${count}`)
@@ -115,21 +139,21 @@ export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): Bat
   return {
     baseOffset,
     sizeBytes,
-    leaderEpoch: view.getInt32(BatchField.LEADER_EPOCH),
+    leaderEpoch: view.getInt32(at + BatchField.LEADER_EPOCH),
     magic: MAGIC,
-    crc: view.getUint32(BatchField.CRC),
+    crc: view.getUint32(at + BatchField.CRC),
     attributes,
     compression: attributes & Attribute.COMPRESSION_MASK,
     isLogAppendTime: (attributes & Attribute.LOG_APPEND_TIME) !== 0,
     isTransactional: (attributes & Attribute.TRANSACTIONAL) !== 0,
     isControl: (attributes & Attribute.CONTROL) !== 0,
     lastOffset: baseOffset + lastOffsetDelta,
-    baseTimestamp: exact(view, BatchField.BASE_TIMESTAMP, position, 'a timestamp'),
+    baseTimestamp: exact(view, at + BatchField.BASE_TIMESTAMP, position, 'a timestamp'),
     hasDeleteHorizon: (attributes & Attribute.DELETE_HORIZON) !== 0,
-    maxTimestamp: exact(view, BatchField.MAX_TIMESTAMP, position, 'a timestamp'),
-    producerId: exact(view, BatchField.PRODUCER_ID, position, 'a producer id'),
-    producerEpoch: view.getInt16(BatchField.PRODUCER_EPOCH),
-    baseSequence: view.getInt32(BatchField.BASE_SEQUENCE),
+    maxTimestamp: exact(view, at + BatchField.MAX_TIMESTAMP, position, 'a timestamp'),
+    producerId: exact(view, at + BatchField.PRODUCER_ID, position, 'a producer id'),
+    producerEpoch: view.getInt16(at + BatchField.PRODUCER_EPOCH),
+    baseSequence: view.getInt32(at + BatchField.BASE_SEQUENCE),
     count,
   }
 }
@@ -147,6 +171,10 @@ export function batchAt(bytes: Uint8Array, at: number): Batch {
 /** Whether the CRC of a whole batch is that of its bytes. */
 export function crcMatches(batch: Batch): boolean {
   const { bytes, header } = batch
+  if (isOldMagic(header.magic)) {
+    const summed = bytes.length - BatchField.MAGIC
+    return native.crc32(bytes, BatchField.MAGIC, summed, 0) === header.crc
+  }
   const length = bytes.length - BatchField.ATTRIBUTES
   return native.crc32c(bytes, BatchField.ATTRIBUTES, length, 0) === header.crc
 }
@@ -157,7 +185,7 @@ export function crcMatches(batch: Batch): boolean {
  * Errors: BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
 export function* iterateBatches(bytes: Uint8Array, at = 0): Generator<Batch, number, undefined> {
-  while (bytes.length - at >= HEADER_BYTES) {
+  while (bytes.length - at >= bytesMin(bytes[at + BatchField.MAGIC])) {
     if (batchBytes(bytes, at) > bytes.length - at) break
     const batch = batchAt(bytes, at)
     yield batch

@@ -4,7 +4,8 @@
  * for batches without an id.
  */
 
-import { BatchField, HEADER_BYTES, LENGTH_OVERHEAD_BYTES } from './format.js'
+import { BatchField, HEADER_BYTES, LENGTH_OVERHEAD_BYTES, MAGIC } from './format.js'
+import { isOldMagic, MESSAGE_BYTES_MIN } from './message-set-format.js'
 
 export interface Sequence {
   producerId: number
@@ -15,10 +16,10 @@ export interface Sequence {
 }
 
 /**
- * Undefined for a batch without a producer id, and where fewer bytes are left than a header has.
+ * Undefined for a batch without a producer id, a message of magic 0 or 1, and where fewer bytes are left than a header has.
  */
 export function readSequence(bytes: Uint8Array, at = 0): Sequence | undefined {
-  if (bytes.length - at < HEADER_BYTES) return undefined
+  if (bytes.length - at < HEADER_BYTES || bytes[at + BatchField.MAGIC] !== MAGIC) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
   const producerId =
     view.getInt32(BatchField.PRODUCER_ID) * 0x1_0000_0000 +
@@ -34,13 +35,15 @@ export function readSequence(bytes: Uint8Array, at = 0): Sequence | undefined {
 
 /**
  * Base offset and size of the batch at `at`, or undefined where fewer bytes are left than a header
- * has.
+ * has. A message of magic 0 or 1 has its least size for a header.
  */
 export function readExtent(bytes: Uint8Array, at: number) {
-  if (bytes.length - at < HEADER_BYTES) return undefined
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
+  const magic = bytes[at + BatchField.MAGIC]
+  const bytesMin = isOldMagic(magic) ? MESSAGE_BYTES_MIN[magic] : HEADER_BYTES
+  if (bytes.length - at < bytesMin) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, bytesMin)
   return {
     baseOffset: view.getUint32(0) * 0x1_0000_0000 + view.getUint32(4),
-    sizeBytes: Math.max(view.getInt32(BatchField.LENGTH) + LENGTH_OVERHEAD_BYTES, HEADER_BYTES),
+    sizeBytes: Math.max(view.getInt32(BatchField.LENGTH) + LENGTH_OVERHEAD_BYTES, bytesMin),
   }
 }

@@ -16,6 +16,11 @@ const DELETED = /-\d{1,10}\.[0-9a-f]{32}-delete$/
 /** Folders that Kafka sets aside; they belong to no partition that is served. */
 const SET_ASIDE = /-(delete|future|stray)$/
 
+/** The files of one segment: the log, its indexes and the producers below its base offset. */
+export const SEGMENT_ENDINGS = ['.log', '.index', '.timeindex', '.snapshot'] as const
+/** Behind the name of a file that waits to be unlinked. */
+export const DELETED_ENDING = '.deleted'
+
 /** `%020d` of the offset: file names sort as their offsets do. */
 export function segmentName(baseOffset: number): string {
   return String(baseOffset).padStart(20, '0')

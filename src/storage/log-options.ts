@@ -4,25 +4,54 @@
  */
 import type { SegmentOptions } from '../native.js'
 
-export interface LogOptions {
+/** What may change while the log is open; see `Log.configure`. */
+export interface LogTuning {
   /** Size at which the active segment is closed and a new one begun (`log.segment.bytes`). */
   segmentBytes: number
   /** Bytes between two entries of the sparse index (`log.index.interval.bytes`). */
   indexIntervalBytes: number
   /** Flush after so many records; 0 leaves it to the page cache (`log.flush.interval.messages`). */
   flushMessages: number
+  /** How long a removed file keeps its place on the disk, ms (`log.segment.delete.delay.ms`). */
+  fileDeleteDelayMs: number
+}
+
+/** How the last stop was, and what checkpoints of it know. */
+export interface LogOpening {
   /** True when the last stop was clean, so that nothing needs a scan. */
   clean: boolean
   /** Copy small batches through a mapping of the reserved file. */
   mapped: boolean
+  /** All below was on disk (`recovery-point-offset-checkpoint`); undefined where it is not known. */
+  recoveryPoint?: number | undefined
+  /** Where the log begins (`log-start-offset-checkpoint`); undefined: at its first segment. */
+  logStartOffset?: number | undefined
 }
 
-export const defaultLogOptions: LogOptions = {
+type Given = 'segmentBytes' | 'indexIntervalBytes' | 'flushMessages'
+
+/** What is left out has the value of `defaultLogOptions`. */
+export type LogOptions = LogOpening & Pick<LogTuning, Given> & Partial<LogTuning>
+
+export const defaultLogOptions: LogOpening & LogTuning = {
   segmentBytes: 1024 * 1024 * 1024,
   indexIntervalBytes: 4096,
   flushMessages: 0,
+  fileDeleteDelayMs: 60_000,
   clean: false,
   mapped: true,
+}
+
+/** Bytes in a segment that are not what was appended. */
+export interface Damage {
+  /** Base offset of the segment. */
+  segment: number
+  /** Byte of its .log file. */
+  position: number
+  /** The offset that was expected there. */
+  offset: number
+  /** The code of `native.Status` by name, as CORRUPT. */
+  reason: string
 }
 
 /** What opening a log had to do. */
@@ -34,10 +63,14 @@ export interface LogReport {
   rebuiltIndexes: number
   /** What was found broken, where, and what was done about it; undefined where all was sound. */
   damage: string | undefined
+  /** Damage that was left as it is: it lies below the recovery point, or in an older segment. */
+  damages: Damage[]
+  /** Base offsets of segments that were removed, because the log was cut below them. */
+  removedSegments: number[]
 }
 
 /** The same for one of its segments, as it is made or appended to. */
-export function segmentOptions(options: LogOptions): SegmentOptions {
+export function segmentOptions(options: LogTuning & LogOpening): SegmentOptions {
   const { segmentBytes, indexIntervalBytes, mapped } = options
   return { readOnly: false, recover: false, segmentBytes, indexIntervalBytes, mapped }
 }

@@ -6,8 +6,8 @@
  */
 import { checked, native, Result } from '../native.js'
 import { readExtent, readSequence, type Sequence } from '../records/sequence.js'
-import type { SegmentEntry } from './log-loader.js'
 import type { ProducerState } from './producer-state.js'
+import type { SegmentEntry } from './segments.js'
 
 const REPLAYED_BYTES = 64 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024

@@ -15,11 +15,20 @@
 import assert from 'node:assert'
 import type { Socket } from 'node:net'
 import { SeglogError } from '../errors.js'
-import { checked, native, Status, statusError, type TransferPart } from '../native.js'
+import {
+  checked,
+  native,
+  POOLED_BYTES_MAX,
+  Status,
+  statusError,
+  type TransferPart,
+} from '../native.js'
 import type { Part, RecordSlice } from '../protocol/parts.js'
 
 /** A copied slice passes through memory in pieces of this size. */
 const COPY_BYTES = 256 * 1024
+/** Less is not worth a block of the addon's pool. */
+const POOLED_BYTES_MIN = 16 * 1024
 
 export class Slice implements RecordSlice {
   readonly handle: number
@@ -37,8 +46,8 @@ export class Slice implements RecordSlice {
   }
 
   /** A copy of the bytes. Throws SHORT where the segment ends before them, CLOSED, IO. */
-  bytes(): Uint8Array {
-    const target = Buffer.allocUnsafeSlow(this.sizeBytes)
+  bytes(): Buffer {
+    const target = bufferOf(this.sizeBytes)
     const { handle, position, sizeBytes } = this
     const count = checked(native.segmentRead(handle, position, sizeBytes, target, 0), 'slice')
     if (count < sizeBytes) throw statusError(Status.SHORT, 'slice', 0)
@@ -52,6 +61,14 @@ export class Slice implements RecordSlice {
   async sendTo(socket: Socket): Promise<void> {
     await sendParts(socket, [this])
   }
+}
+
+function bufferOf(sizeBytes: number): Buffer {
+  if (sizeBytes >= POOLED_BYTES_MIN && sizeBytes <= POOLED_BYTES_MAX) {
+    const pooled = native.pooledBuffer(sizeBytes)
+    if (typeof pooled !== 'number') return pooled
+  }
+  return Buffer.allocUnsafeSlow(sizeBytes)
 }
 
 /**

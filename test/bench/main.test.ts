@@ -1,12 +1,19 @@
 /** The command line of the bench, and one trial from end to end in its own process. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { temporaryDirectory } from '../support/tmp.js'
+import { until } from '../support/until.js'
+
+const moduleOf = (name: string) => fileURLToPath(new URL(`../../bench/${name}.js`, import.meta.url))
 
 function run(module: string, ...args: string[]) {
-  const path = fileURLToPath(new URL(`../../bench/${module}.js`, import.meta.url))
-  return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 20_000 })
+  const all = [moduleOf(module), ...args]
+  return spawnSync(process.execPath, all, { encoding: 'utf8', timeout: 20_000 })
 }
 
 test('an unknown suite is answered with the list of suites and exit code 2', () => {
@@ -39,4 +46,41 @@ test('a trial prints one line of JSON with nanoseconds and bytes per operation',
 
 test('a trial of an unknown contestant fails', () => {
   assert.equal(run('trial', 'crc', 'nobody', '1024', '0.02', '.').status, 1)
+})
+
+test('a trial of a store prints a rate for each phase and leaves no file', (t) => {
+  const directory = temporaryDirectory(t)
+  const { status, stdout } = run('log/trial', 'seglog', '1024', '1', '20', directory)
+  assert.equal(status, 0)
+  const rates = JSON.parse(stdout) as Record<string, number>
+  assert.deepEqual(Object.keys(rates), ['append', 'read', 'durable', 'overlapping'])
+  for (const rate of Object.values(rates)) assert.ok(rate > 0 && Number.isFinite(rate))
+  assert.deepEqual(readdirSync(directory), [])
+})
+
+test('calls that cannot overlap have no rate of overlapping', (t) => {
+  const { stdout } = run('log/trial', 'plain fs', '1024', '1', '20', temporaryDirectory(t))
+  assert.deepEqual(Object.keys(JSON.parse(stdout)), ['append', 'read', 'durable'])
+})
+
+test('a trial of the native append prints batches a second and leaves no file', (t) => {
+  const directory = temporaryDirectory(t)
+  const { status, stdout } = run('log/native-trial', '1024', String(1 << 20), '0.02', directory)
+  assert.equal(status, 0)
+  assert.ok((JSON.parse(stdout) as { perSecond: number }).perSecond > 0)
+  assert.deepEqual(readdirSync(directory), [])
+})
+
+test('an interrupted bench leaves no file and no process', { timeout: 20_000 }, async (t) => {
+  const directory = temporaryDirectory(t)
+  const args = [moduleOf('main'), 'log', '--quick', '--dir', directory]
+  const bench = spawn(process.execPath, args, { stdio: 'ignore' })
+  await until(() => {
+    const [own] = readdirSync(directory)
+    return own !== undefined && readdirSync(join(directory, own)).length > 0
+  }, 'a trial')
+  bench.kill('SIGINT')
+  const [code] = (await once(bench, 'exit')) as [number | null]
+  assert.equal(code, 130)
+  assert.deepEqual(readdirSync(directory), [])
 })

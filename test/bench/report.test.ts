@@ -24,6 +24,7 @@ function reportOf(comparisons: Report['comparisons']): Report {
     secondsPerTrial: 1,
     contestants: [{ name: 'new', note: 'does less' }],
     comparisons,
+    rates: [],
   }
 }
 

@@ -198,3 +198,45 @@ SEGMENT_TEST(
   CHECK(segment->Seal(true).ok());
   CHECK_EQ(SizeOf(PathOf() + ".log"), InfoOf(segment.get()).size);
 }
+
+SEGMENT_TEST(The_next_segment_takes_the_file_that_was_made_ahead_and_one_that_is_not_used_goes) {
+  const std::string spare = Directory() + "/spare.log.deleted";
+  auto first = CreateSegment(0);
+  CHECK(AppendClient(first.get(), {}).ok());
+  first->PrepareSpare();
+  first->PrepareSpare();
+  HelperIdle();
+  CHECK(Exists(spare));
+  auto second = CreateSegment(1);
+  CHECK(!Exists(spare));
+  BatchRange range;
+  CHECK(AppendClient(second.get(), {}, &range).ok());
+  CHECK_EQ(range.base_offset, 1);
+  CHECK_EQ(ScanAll(PathOf(1) + ".log").size(), 1u);
+  second->EndAppends();
+  CHECK(second->Seal(true).ok());
+  CHECK(Exists(PathOf(1) + ".index"));
+  auto third = CreateSegment(2);
+  WriteAll(spare, Bytes(100, 1)); // as a crash leaves one
+  third->PrepareSpare();
+  HelperIdle();
+  CHECK_EQ(SizeOf(spare), 0u);
+  std::shared_ptr<Segment> taken;
+  CHECK_CODE(Segment::Create(PathOf(2), 2, Options(), &taken), Code::kExists);
+  third->EndAppends();
+  CHECK(third->Seal(false).ok());
+  CHECK(!Exists(spare));
+}
+
+SEGMENT_TEST(A_segment_that_is_three_quarters_full_has_the_next_one_made) {
+  SegmentOptions options = Options();
+  options.segment_bytes = 1 << 20;
+  auto segment = CreateSegment(0, options);
+  for (int i = 0; i < 7; i++)
+    CHECK(AppendClient(segment.get(), {1, 100000, 1, 0, -1, 0, -1}).ok());
+  HelperIdle();
+  CHECK(!Exists(Directory() + "/spare.log.deleted"));
+  CHECK(AppendClient(segment.get(), {1, 100000, 1, 0, -1, 0, -1}).ok());
+  HelperIdle();
+  CHECK(Exists(Directory() + "/spare.log.deleted"));
+}

@@ -19,7 +19,7 @@ function changed(field: number, bytes: number[]): Buffer {
 
 const minusOne = [0xff, 0xff, 0xff, 0xff]
 const wrong: [string, Buffer, string][] = [
-  ['magic 1', changed(BatchField.MAGIC, [1]), 'BAD_MAGIC'],
+  ['magic -1', changed(BatchField.MAGIC, [0xff]), 'BAD_MAGIC'],
   ['magic 3', changed(BatchField.MAGIC, [3]), 'BAD_MAGIC'],
   ['a length of -1', changed(BatchField.LENGTH, minusOne), 'CORRUPT'],
   ['a length of 0', changed(BatchField.LENGTH, [0, 0, 0, 0]), 'CORRUPT'],

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { cpSync, readdirSync } from 'node:fs'
 import type { TestContext } from 'node:test'
+import { type Env, systemEnv } from '../../src/env.js'
 import { iterateBatches } from '../../src/records/batch.js'
 import { buildBatch } from '../../src/records/encoder.js'
 import { iterateRecords } from '../../src/records/reader.js'
@@ -24,8 +25,9 @@ export async function open(
   t: TestContext,
   directory: string,
   options: Partial<LogOptions> = {},
+  env: Env = systemEnv,
 ): Promise<Log> {
-  const log = await Log.open(directory, { ...small, ...options }, NOW)
+  const log = await Log.open(directory, { ...small, ...options }, NOW, env)
   t.after(() => log.close().catch(() => {}))
   return log
 }

@@ -210,6 +210,8 @@ test('an opened segment reports what was found, and goes on after it', async () 
     nextOffset: 2,
     maxTimestamp: 5,
     damage: Status.SHORT,
+    damagePosition: whole.length,
+    damageOffset: 2,
     indexRebuilt: true,
   })
   assert.equal(statSync(`${path}.log`).size, whole.length)

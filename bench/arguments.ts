@@ -1,0 +1,50 @@
+/** The command line of the bench: which suites, where, how long, and where the JSON goes. */
+import { tmpdir } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Suite } from './suite.js'
+import { suites } from './suites.js'
+
+export interface Arguments {
+  chosen: Suite[]
+  json: string | undefined
+  directory: string
+  quick: boolean
+  help: boolean
+}
+
+export function usage(): string {
+  const names = [...suites.values()].map(({ name, question }) => `  ${name.padEnd(8)}${question}`)
+  return [
+    'usage: npm run bench -- [SUITE] [--json FILE] [--dir DIR] [--quick]',
+    '',
+    ...names,
+    '',
+    '  --json FILE  also write the results, with every trial, as JSON',
+    '  --dir DIR    where files of the bench go, for a while (default: the temporary directory)',
+    '  --quick      few and short trials: to see that it runs, not to quote',
+    '',
+  ].join('\n')
+}
+
+/** Undefined where the usage is to be shown. */
+export function parseArguments(args: string[]): Arguments | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        json: { type: 'string' },
+        dir: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    })
+    const names = positionals.length === 0 ? [...suites.keys()] : positionals
+    const chosen = names.flatMap((name) => suites.get(name) ?? [])
+    if (chosen.length !== names.length) return undefined
+    const { json, dir: directory = tmpdir(), quick, help } = values
+    return { chosen, json, directory, quick, help }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Brings a log to the disk: one sync at a time, shared by all who ask meanwhile (group commit), and
+ * the memory of a failure.
+ *
+ * A sync or a write that fails fences the log, because the kernel forgets what it could not write:
+ * a later sync that succeeds would say nothing. Where a file or the directory cannot even be opened
+ * for its sync, nothing was lost and nothing is fenced: the flush rejects, and the next one tries
+ * again.
+ *
+ * A new name in the directory is synced before what stands in the file counts as durable.
+ */
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ioError, openForSync } from '../atomic-file.js'
+import { SeglogError } from '../errors.js'
+import { native } from '../native.js'
+import { segmentName } from './log-files.js'
+
+/** The log as its flusher sees it. */
+export interface Flushable {
+  readonly directory: string
+  readonly endOffset: number
+  readonly recoveryPoint: number
+  readonly activeHandle: number
+  /** All below `offset` is on disk. */
+  flushed(offset: number): void
+}
+
+export class Flusher {
+  readonly #log: Flushable
+  /** Base offsets of older segments that the last user may not have synced. */
+  readonly #unsynced: Set<number>
+  readonly #sealing = new Set<Promise<void>>()
+  #directoryDirty: boolean
+  #round: Promise<void> | undefined
+  #roundEnd = 0
+  #fenced: SeglogError | undefined
+
+  /** `directoryDirty`: names of files may not be on disk yet. */
+  constructor(log: Flushable, unsynced: Iterable<number>, directoryDirty: boolean) {
+    this.#log = log
+    this.#unsynced = new Set(unsynced)
+    this.#directoryDirty = directoryDirty
+  }
+
+  /** Why nothing may be written any more. */
+  get fenced(): SeglogError | undefined {
+    return this.#fenced
+  }
+
+  /** Everything below is on disk, or will be when the sync that runs is done. */
+  get coveredOffset(): number {
+    return this.#round !== undefined ? this.#roundEnd : this.#log.recoveryPoint
+  }
+
+  fence(error: unknown): void {
+    this.#fenced ??= error instanceof SeglogError ? error : ioError(this.#log.directory, error)
+  }
+
+  /** A file was made, renamed or removed. */
+  directoryChanged(): void {
+    this.#directoryDirty = true
+  }
+
+  /** Seals a segment that was rolled; the next flush waits for it. */
+  seal(handle: number): void {
+    const sealing = native
+      .segmentSeal(handle)
+      .catch((error) => this.fence(error))
+      .finally(() => this.#sealing.delete(sealing))
+    this.#sealing.add(sealing)
+  }
+
+  /** The file of a segment is gone, or is the active one. */
+  forget(baseOffset: number): void {
+    this.#unsynced.delete(baseOffset)
+  }
+
+  /** A segment whose file was written and not synced is active no longer. */
+  owe(baseOffset: number): void {
+    this.#unsynced.add(baseOffset)
+  }
+
+  /**
+   * Resolves once everything below `offset`, or below the log's end where that is lower by then, is
+   * on disk with the names of its files. Rejects with IO or FENCED, the log being fenced, and with
+   * TOO_MANY_FILES, after which another call may do better.
+   */
+  async flush(offset: number, isOver: () => boolean): Promise<void> {
+    const target = () => Math.min(offset, this.#log.endOffset)
+    while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
+      if (isOver()) return
+      if (this.#fenced) throw this.#fenced
+      this.#round ??= this.#sync().finally(() => {
+        this.#round = undefined
+      })
+      await this.#round
+    }
+  }
+
+  async #sync(): Promise<void> {
+    this.#roundEnd = this.#log.endOffset
+    // Opened before anything is synced: that it cannot be is no failure of a sync.
+    const directory = this.#directoryDirty ? await openForSync(this.#log.directory) : undefined
+    try {
+      this.#roundEnd = this.#log.endOffset
+      const end = this.#roundEnd
+      await this.#orFence([...this.#sealing, native.segmentFlush(this.#log.activeHandle)])
+      await this.#syncOlder()
+      if (directory) await this.#syncDirectory(directory)
+      if (this.#fenced) throw this.#fenced
+      this.#log.flushed(end)
+    } finally {
+      await directory?.close()
+    }
+  }
+
+  async #syncDirectory(directory: FileHandle): Promise<void> {
+    // What changes from here on is for the next one.
+    this.#directoryDirty = false
+    await this.#orFence([directory.sync()])
+  }
+
+  async #syncOlder(): Promise<void> {
+    for (const baseOffset of [...this.#unsynced]) {
+      if (!this.#unsynced.has(baseOffset)) continue
+      const file = await openForSync(join(this.#log.directory, `${segmentName(baseOffset)}.log`))
+      try {
+        await this.#orFence([file.sync()])
+      } finally {
+        await file.close()
+      }
+      this.#unsynced.delete(baseOffset)
+    }
+  }
+
+  async #orFence(syncs: Promise<void>[]): Promise<void> {
+    try {
+      await Promise.all(syncs)
+    } catch (error) {
+      this.fence(error)
+    }
+    if (this.#fenced) throw this.#fenced
+  }
+
+  /** Resolves when no sync and no seal is under way; never rejects. */
+  async settled(): Promise<void> {
+    await this.#round?.catch(() => {})
+    await Promise.all(this.#sealing)
+  }
+
+  /** The last sync of a log whose segments are closed: of older files and of the directory. */
+  async finish(): Promise<void> {
+    if (this.#fenced) throw this.#fenced
+    await this.#syncOlder()
+    const directory = await openForSync(this.#log.directory)
+    try {
+      await this.#syncDirectory(directory)
+    } finally {
+      await directory.close()
+    }
+  }
+}

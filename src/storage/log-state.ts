@@ -1,0 +1,104 @@
+/**
+ * What the files that make up a log share: its segments, its offsets, and what is derived from
+ * them.
+ *
+ * Invariant: startOffset <= recoveryPoint <= endOffset; the three change only in `advance`. Internal
+ * to storage: `Log` is what others see. JS thread.
+ */
+import assert from 'node:assert'
+import type { Env } from '../env.js'
+import { SeglogError } from '../errors.js'
+import { type Flushable, Flusher } from './flusher.js'
+import type { LogOpening, LogTuning } from './log-options.js'
+import type { ProducerState } from './producer-state.js'
+import { SegmentRemoval } from './segment-removal.js'
+import { type SegmentEntry, Segments } from './segments.js'
+
+/** What recovery found, and a log begins with. */
+export interface Recovered {
+  segments: SegmentEntry[]
+  startOffset: number
+  recoveryPoint: number
+  producers: ProducerState
+  /** Base offsets of older segments that may not be on disk. */
+  unsynced: number[]
+  /** Names of files may not be on disk. */
+  directoryDirty: boolean
+}
+
+export class LogState implements Flushable {
+  readonly directory: string
+  readonly env: Env
+  readonly segments: Segments
+  readonly producers: ProducerState
+  readonly flusher: Flusher
+  readonly removal: SegmentRemoval
+  options: LogTuning & LogOpening
+  /** A truncation runs: nothing else may change the files. */
+  truncating = false
+  closed = false
+  #startOffset = 0
+  #recoveryPoint = 0
+  #endOffset = 0
+
+  constructor(directory: string, options: LogTuning & LogOpening, found: Recovered, env: Env) {
+    this.directory = directory
+    this.options = options
+    this.env = env
+    this.segments = new Segments(directory, found.segments)
+    this.producers = found.producers
+    this.flusher = new Flusher(this, found.unsynced, found.directoryDirty)
+    this.removal = new SegmentRemoval(directory, env)
+    this.advance(found.startOffset, found.recoveryPoint, this.segments.active.nextOffset)
+  }
+
+  get startOffset(): number {
+    return this.#startOffset
+  }
+
+  get recoveryPoint(): number {
+    return this.#recoveryPoint
+  }
+
+  get endOffset(): number {
+    return this.#endOffset
+  }
+
+  get activeHandle(): number {
+    return this.segments.active.handle
+  }
+
+  advance(startOffset: number, recoveryPoint: number, endOffset: number): void {
+    assert(
+      startOffset <= recoveryPoint && recoveryPoint <= endOffset,
+      'offsets of a log out of order',
+    )
+    this.#startOffset = startOffset
+    this.#recoveryPoint = recoveryPoint
+    this.#endOffset = endOffset
+  }
+
+  flushed(offset: number): void {
+    this.advance(this.#startOffset, Math.max(this.#recoveryPoint, offset), this.#endOffset)
+  }
+
+  /** Throws CLOSED. */
+  checkOpen(): void {
+    if (this.closed) throw new SeglogError('CLOSED', `${this.directory} is closed`)
+  }
+
+  /** Throws CLOSED, READ_ONLY, and what fenced the log. */
+  checkWritable(): void {
+    this.checkOpen()
+    if (this.flusher.fenced) throw this.flusher.fenced
+    if (!this.truncating) return
+    throw new SeglogError('READ_ONLY', `${this.directory} is being truncated; call again after it`)
+  }
+
+  /** Throws OFFSET_OUT_OF_RANGE outside of the log; its end belongs to it. */
+  checkRange(offset: number): void {
+    if (offset >= this.#startOffset && offset <= this.#endOffset) return
+    const range = `${this.#startOffset} to ${this.#endOffset}`
+    throw new SeglogError('OFFSET_OUT_OF_RANGE', `offset ${offset} of ${this.directory} (${range})`)
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * What of a flush fences a log: a sync that fails does, a directory that cannot be opened for its
+ * sync does not. The file system of Node is made to fail.
+ */
+import assert from 'node:assert/strict'
+import promises, { type FileHandle } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { type TestContext, test } from 'node:test'
+import { Status } from '../../src/native.js'
+import { buildBatch } from '../../src/records/encoder.js'
+import { temporaryDirectory } from '../support/tmp.js'
+import { append, open, values } from './log-fixture.js'
+
+const code = (expected: string) => (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === expected
+
+function failure(name: string, errno: number): Error {
+  return Object.assign(new Error(`${name}: made up`), { code: name, errno: -errno })
+}
+
+/** Has `open` of this path go through `replacement` until the returned function is called. */
+function replaceOpen(
+  t: TestContext,
+  path: string,
+  replacement: (original: () => Promise<FileHandle>) => Promise<FileHandle>,
+): () => void {
+  const original = promises.open
+  promises.open = (target, ...rest) => {
+    const really = () => original(target, ...rest)
+    return target === path ? replacement(really) : really()
+  }
+  syncBuiltinESMExports()
+  const restore = () => {
+    promises.open = original
+    syncBuiltinESMExports()
+  }
+  t.after(restore)
+  return restore
+}
+
+test('a directory that cannot be opened for want of descriptors fences nothing', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory)
+  append(log, 'a')
+  const restore = replaceOpen(t, directory, () => Promise.reject(failure('EMFILE', 24)))
+  await assert.rejects(log.flush(), code('TOO_MANY_FILES'))
+  assert.equal(log.recoveryPoint, 0)
+  assert.equal(append(log, 'b'), 1)
+  await assert.rejects(log.flush(), code('TOO_MANY_FILES'))
+  restore()
+  await log.flush()
+  assert.equal(log.recoveryPoint, 2)
+  assert.deepEqual(values(log), ['a', 'b'])
+})
+
+test('a directory whose sync fails fences the log', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory)
+  append(log, 'a')
+  replaceOpen(t, directory, async (original) => {
+    const handle = await original()
+    handle.sync = () => Promise.reject(failure('EIO', 5))
+    return handle
+  })
+  await assert.rejects(log.flush(), code('IO'))
+  assert.equal(log.recoveryPoint, 0)
+  const batch = buildBatch([{ value: 'b' }])
+  assert.equal(log.appendFromClient(batch, 0, batch.length, 0), Status.FENCED)
+  await assert.rejects(log.flush(), code('IO'))
+  await assert.rejects(log.close(), code('IO'))
+})
+
+test('an older segment that cannot be opened for its sync is owed until it can', async (t) => {
+  const directory = temporaryDirectory(t)
+  const first = await open(t, directory)
+  append(first, 'a')
+  first.roll()
+  append(first, 'b')
+  await first.close()
+  const log = await open(t, directory)
+  const path = `${directory}/00000000000000000000.log`
+  let syncs = 0
+  let restore = replaceOpen(t, path, () => Promise.reject(failure('ENFILE', 23)))
+  await assert.rejects(log.flush(), code('TOO_MANY_FILES'))
+  assert.equal(append(log, 'c'), 2)
+  restore()
+  restore = replaceOpen(t, path, (original) => {
+    syncs++
+    return original()
+  })
+  await log.flush()
+  assert.equal(syncs, 1)
+  assert.equal(log.recoveryPoint, 3)
+})
