@@ -10,7 +10,7 @@ import { FileWindow } from './file-window.js'
 import type { IndexFault } from './verify-entries.js'
 import { type Findings, messageOf } from './verify-findings.js'
 import { checkOffsetIndex } from './verify-index.js'
-import { type Loss, LogWalk } from './verify-log.js'
+import { LogWalk, type Loss } from './verify-log.js'
 import { verifySmallFile } from './verify-small-files.js'
 import { TimeIndexCheck } from './verify-time-index.js'
 

@@ -35,6 +35,8 @@ export class Flusher {
   #round: Promise<void> | undefined
   #roundEnd = 0
   #fenced: SeglogError | undefined
+  /** Settles when syncs may begin again; undefined while they may. */
+  #paused: Promise<void> | undefined
 
   /** `directoryDirty`: names of files may not be on disk yet. */
   constructor(log: Flushable, unsynced: Iterable<number>, directoryDirty: boolean) {
@@ -91,6 +93,10 @@ export class Flusher {
     while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
       if (isOver()) return
       if (this.#fenced) throw this.#fenced
+      if (this.#paused !== undefined) {
+        await this.#paused
+        continue
+      }
       this.#round ??= this.#sync().finally(() => {
         this.#round = undefined
       })
@@ -141,6 +147,18 @@ export class Flusher {
       this.fence(error)
     }
     if (this.#fenced) throw this.#fenced
+  }
+
+  /** Begins no sync until `until` has settled. */
+  pause(until: Promise<unknown>): void {
+    const over = until.then(
+      () => {},
+      () => {},
+    )
+    this.#paused = over
+    void over.then(() => {
+      if (this.#paused === over) this.#paused = undefined
+    })
   }
 
   /** Resolves when no sync and no seal is under way; never rejects. */

@@ -4,7 +4,7 @@
  * the generation rises with every truncation.
  */
 
-import type { OpenLogOptions } from '../../src/open-log.js'
+import type { OpenLogOptions } from '../../src/library/options.js'
 import type { CompressionName } from '../../src/records/compression.js'
 import type { RecordInput } from '../../src/records/record.js'
 import { type Random, seeded } from '../protocol/random.js'
@@ -33,7 +33,8 @@ export function scenario(seed: number): Scenario {
   const valueBytesMax = segmentBytes > 100_000 ? 900 : random.pick([10, 100, 900, 6000])
   // Opening and closing a log takes a while per segment, and what matters happens with few.
   const stepBytes = 61 + (recordsMax / 2) * (20 + valueBytesMax / 4)
-  const steps = Math.min(random.pick([60, 200, 900]), Math.ceil((30 * segmentBytes) / stepBytes))
+  const most = Math.min((30 * segmentBytes) / stepBytes, 3000 / recordsMax)
+  const steps = Math.min(random.pick([60, 200, 900]), Math.ceil(most))
   return {
     seed,
     options: {

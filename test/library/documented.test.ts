@@ -29,7 +29,9 @@ for (const [i, code] of examples.entries()) {
 }
 
 test('docs/library.md names every code of an error', () => {
-  const table = /export type ErrorCode =\n([\s\S]*?)\n\n/.exec(readFileSync('src/errors.ts', 'utf8'))
+  const table = /export type ErrorCode =\n([\s\S]*?)\n\n/.exec(
+    readFileSync('src/errors.ts', 'utf8'),
+  )
   const codes = [...(table?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, code = '']) => code)
   assert.ok(codes.length > 20)
   assert.deepEqual(
