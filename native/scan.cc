@@ -97,8 +97,7 @@ Status BatchScanner::CheckSum() {
   uint32_t sum;
   const bool old = IsOldMagic(header_.magic);
   const size_t summed_from = old ? format::kOldMagic : format::kAttributes;
-  const Status status =
-      Sum(position_ + summed_from, header_.size() - summed_from, !old, &sum);
+  const Status status = Sum(position_ + summed_from, header_.size() - summed_from, !old, &sum);
   if (!status.ok())
     return status;
   return sum == header_.crc ? Status::Ok() : Status::Of(Code::kCorrupt);

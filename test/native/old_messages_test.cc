@@ -156,7 +156,7 @@ SEGMENT_TEST(Messages_from_a_client_are_not_appended_as_they_are) {
   Bytes message = MakeMessage({0, 1, 0, 5, 80});
   BatchRange range;
   int32_t record;
-  const Status status = segment->Append(message.data(), message.size(), Segment::Source::kClient, 0,
-                                        &range, &record);
+  const Status status =
+      segment->Append(message.data(), message.size(), Segment::Source::kClient, 0, &range, &record);
   CHECK_CODE(status, Code::kBadMagic);
 }
