@@ -3,75 +3,80 @@
 
 #include "arguments.h"
 
-#include <cstdlib>
+#include <cstdint>
 #include <mutex>
+#include <sys/mman.h>
 #include <vector>
 
 namespace seglog {
 
 namespace {
 
-constexpr size_t kSizes = 7; // 64 KiB to 4 MiB
-static_assert(BufferPool::kBlockBytesMin << (kSizes - 1) == BufferPool::kBlockBytesMax);
+// A huge page of x86-64, and of arm64 with pages of 4 KiB.
+constexpr size_t kSlabBytes = size_t{2} << 20;
+static_assert(BufferPool::kLargeBytes == kSlabBytes && kSlabBytes % BufferPool::kSmallBytes == 0);
 
-struct Kept {
+struct Blocks {
   std::mutex mutex;
-  std::vector<void*> blocks[kSizes];
-  size_t bytes = 0;
+  std::vector<void*> free;
+  size_t bytes = 0; // of all blocks, lent or free
 };
 
 // Never destroyed: a Buffer may be let go of while the process ends.
-Kept& Shared() {
-  static Kept* kept = new Kept;
-  return *kept;
+Blocks& OfSize(size_t length) {
+  static auto* sizes = new Blocks[2];
+  return sizes[length > BufferPool::kSmallBytes ? 1 : 0];
 }
 
-size_t SizeIndex(size_t length) {
-  size_t index = 0;
-  while (BufferPool::kBlockBytesMin << index < length)
-    index++;
-  return index;
+// A slab at a multiple of its size, or nullptr.
+uint8_t* MapSlab() {
+  constexpr size_t kMapped = 2 * kSlabBytes;
+  void* mapped =
+      ::mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED)
+    return nullptr;
+  auto* start = static_cast<uint8_t*>(mapped);
+  const size_t before = -reinterpret_cast<uintptr_t>(start) % kSlabBytes;
+  uint8_t* slab = start + before;
+  if (before > 0)
+    ::munmap(start, before);
+  ::munmap(slab + kSlabBytes, kMapped - before - kSlabBytes);
+#ifdef MADV_HUGEPAGE
+  ::madvise(slab, kSlabBytes, MADV_HUGEPAGE);
+#endif
+  return slab;
 }
 
 } // namespace
 
 void* BufferPool::Take(size_t length) {
-  Kept& kept = Shared();
-  const size_t index = SizeIndex(length);
-  const size_t bytes = kBlockBytesMin << index;
-  {
-    std::lock_guard<std::mutex> lock(kept.mutex);
-    std::vector<void*>& blocks = kept.blocks[index];
-    if (!blocks.empty()) {
-      // The one that was used last: its pages are the warmest.
-      void* block = blocks.back();
-      blocks.pop_back();
-      kept.bytes -= bytes;
-      return block;
-    }
+  Blocks& blocks = OfSize(length);
+  std::lock_guard<std::mutex> lock(blocks.mutex);
+  if (blocks.free.empty()) {
+    uint8_t* slab = blocks.bytes + kSlabBytes <= kBytesMax ? MapSlab() : nullptr;
+    if (slab == nullptr)
+      return nullptr;
+    blocks.bytes += kSlabBytes;
+    const size_t step = length > kSmallBytes ? kLargeBytes : kSmallBytes;
+    for (size_t at = 0; at < kSlabBytes; at += step)
+      blocks.free.push_back(slab + at);
   }
-  return std::malloc(bytes);
+  // The one that was used last: its bytes are the likeliest to be in a cache.
+  void* block = blocks.free.back();
+  blocks.free.pop_back();
+  return block;
 }
 
 void BufferPool::Give(void* block, size_t length) {
-  Kept& kept = Shared();
-  const size_t index = SizeIndex(length);
-  const size_t bytes = kBlockBytesMin << index;
-  {
-    std::lock_guard<std::mutex> lock(kept.mutex);
-    if (kept.bytes + bytes <= kKeptBytesMax) {
-      kept.blocks[index].push_back(block);
-      kept.bytes += bytes;
-      return;
-    }
-  }
-  std::free(block);
+  Blocks& blocks = OfSize(length);
+  std::lock_guard<std::mutex> lock(blocks.mutex);
+  blocks.free.push_back(block);
 }
 
 static napi_value PooledBuffer(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
   size_t length;
-  if (!arguments.Size(0, BufferPool::kBlockBytesMax, &length) || length == 0)
+  if (!arguments.Size(0, BufferPool::kLargeBytes, &length) || length == 0)
     return arguments.Return(Status::Of(Code::kBadArgument));
   void* block = BufferPool::Take(length);
   if (block == nullptr)

@@ -6,7 +6,7 @@ import { checkPlatform, installDependencies, root, run } from './setup.mjs'
 export function lint(write) {
   const biome = join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
   run(process.execPath, [biome, 'check', '--error-on-warnings', ...(write ? ['--write'] : [])])
-  const sources = ['native', 'test/native']
+  const sources = ['native', 'test/native', 'test/fault', 'test/fuzz']
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
     .filter((path) => /\.(cc|h)$/.test(path))
   if (sources.length === 0) return

@@ -220,11 +220,21 @@ export class SeglogError extends Error {
   readonly code: ErrorCode
   /** errno as a positive number, where a system call failed. */
   declare readonly errno?: number
+  /** The first offset that is damaged, where a read found CORRUPT. */
+  declare readonly offset?: bigint
+  /** Where to read on behind the damage. */
+  declare readonly nextOffset?: bigint
 
-  constructor(code: ErrorCode, message: string, options: { errno?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { errno?: number; cause?: unknown; offset?: number; nextOffset?: number } = {},
+  ) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.code = code
     if (options.errno !== undefined) this.errno = options.errno
+    if (options.offset !== undefined) this.offset = BigInt(options.offset)
+    if (options.nextOffset !== undefined) this.nextOffset = BigInt(options.nextOffset)
   }
 }
 

@@ -1,18 +1,20 @@
 /** The public API: the storage engine to link, and the broker to embed. */
 export { Broker, type BrokerOptions } from './broker.js'
-export { type ErrorCode, KafkaError, SeglogError } from './errors.js'
+export { type Env, type ServerOptions, systemEnv, type Timer } from './env.js'
+export {
+  type ErrorCode,
+  KafkaError,
+  type KafkaErrorCode,
+  kafkaErrorName,
+  SeglogError,
+} from './errors.js'
+export type { Appended, AppendOptions } from './library/appending.js'
+export type { FlushOptions, OpenLogOptions } from './library/options.js'
+export { type StoredHeader, StoredRecord } from './library/stored-record.js'
 export { type Logger, silentLogger, stderrLogger } from './logger.js'
 export type { Offset } from './offsets.js'
-export {
-  type Appended,
-  type AppendOptions,
-  type OpenLog,
-  type OpenLogOptions,
-  openLog,
-  type ReadOptions,
-  StoredRecord,
-} from './open-log.js'
+export { type OpenLog, openLog, type ReadOptions } from './open-log.js'
 export type { CompressionName } from './records/compression.js'
 export type { RecordHeaderInput, RecordInput } from './records/record.js'
-export type { LogReport } from './storage/log-options.js'
+export type { Damage, LogReport } from './storage/log-options.js'
 export type { Slice } from './storage/slice.js'

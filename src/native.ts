@@ -64,8 +64,8 @@ export const AppendFlag = {
   FROM_LEADER: 2,
 } as const
 
-/** What `pooledBuffer` gives at most. Mirrors BufferPool::kBlockBytesMax of native/. */
-export const POOLED_BYTES_MAX = 4 * 1024 * 1024
+/** What `pooledBuffer` gives at most. Mirrors BufferPool::kLargeBytes of native/. */
+export const POOLED_BYTES_MAX = 2 * 1024 * 1024
 
 export interface SegmentOptions {
   /** A sealed or foreign segment: never written, never trimmed. */

@@ -3,6 +3,7 @@
  * where they are exact; inside, a number is enough up to 2^53 - 1, and what is above is refused,
  * never rounded.
  */
+import { badArgument, given } from './arguments.js'
 import { SeglogError } from './errors.js'
 
 export type Offset = bigint | number | string
@@ -11,7 +12,7 @@ export type Offset = bigint | number | string
 export function offsetNumber(offset: Offset, name: string): number {
   const value = exact(offset)
   if (value === undefined || value < 0n) {
-    throw new SeglogError('BAD_ARGUMENT', `${name} is no offset: ${String(offset)}`)
+    badArgument(`${name} is no offset (a whole number from 0): ${given(offset)}`)
   }
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw new SeglogError('OFFSET_TOO_LARGE', `${name} is above 2^53 - 1: ${value}`)

@@ -7,72 +7,59 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { checkBytes, checkOptions, checkWhole } from './arguments.js'
 import { makeDirectory } from './atomic-file.js'
 import { type Env, systemEnv, type Timer } from './env.js'
-import { SeglogError } from './errors.js'
+import { type Appended, type AppendOptions, AppendResult, withBatch } from './library/appending.js'
+import {
+  type CheckedOptions,
+  checkedDirectory,
+  checkedOptions,
+  type OpenLogOptions,
+} from './library/options.js'
+import { ChunkReader, RecordReader, readBatches } from './library/reading.js'
+import type { StoredRecord } from './library/stored-record.js'
 import { native, Result, statusError } from './native.js'
 import { type Offset, offsetNumber } from './offsets.js'
 import { iterateBatches } from './records/batch.js'
-import type { CompressionName } from './records/compression.js'
-import { BatchEncoder } from './records/encoder.js'
 import { iterateRecords } from './records/reader.js'
 import type { RecordInput } from './records/record.js'
-import { readStored, StoredRecord } from './records/stored.js'
 import { type DirectoryLock, lockExclusively, lockShared } from './storage/directory-lock.js'
 import { Log } from './storage/log.js'
 import { defaultLogOptions, type LogReport } from './storage/log-options.js'
 import type { Slice } from './storage/slice.js'
 
-export interface OpenLogOptions {
-  /** Size of a segment, bytes; 1 GiB unless given. */
-  segmentBytes?: number
-  /** Bytes of log between two entries of the sparse index; 4096 unless given. */
-  indexIntervalBytes?: number
-  /**
-   * When to sync without being asked: after so many records, or so many ms after an append; 0 is
-   * never.
-   */
-  flush?: { messages?: number; ms?: number }
-  env?: Env
-}
-
-export interface AppendOptions {
-  compression?: CompressionName
-}
-
-export interface Appended {
-  baseOffset: bigint
-  lastOffset: bigint
-  /** Wall clock of the append, ms since 1970; the timestamp of records that had none. */
-  appendTime: number
-}
-
-export { StoredRecord }
+export type { Appended, AppendOptions, OpenLogOptions, StoredRecord }
 
 export interface ReadOptions {
   /** First offset; the log's start unless given. */
-  from?: Offset
-  /** Where to stop, exclusive; the log's end at the time of the call unless given. */
-  to?: Offset
+  from?: Offset | undefined
+  /** Where to stop, exclusive; the log's end at the time of the first step unless given. */
+  to?: Offset | undefined
   /** Stop after batches of so many bytes; the batch that passes it is still given whole. */
-  maxBytes?: number
+  maxBytes?: number | undefined
 }
 
-/** Read at once; also the memory that a reader takes, unless a single batch is larger. */
-const CHUNK_BYTES = 256 * 1024
+/** Node 20 has the symbol from 20.4 on; compilers make do with this one before. */
+const asyncDispose: unique symbol = (Symbol.asyncDispose ??
+  Symbol.for('Symbol.asyncDispose')) as never
+
+/** Bytes of a slice unless given. */
+const SLICE_BYTES = 1024 * 1024
 
 /**
  * Opens the log in `directory`, which is made where missing and recovered where the last user did
  * not close it. Rejects with BAD_ARGUMENT, LOCKED, CORRUPT, TOO_MANY_FILES, NO_SPACE or IO.
  */
 export async function openLog(directory: string, options: OpenLogOptions = {}): Promise<OpenLog> {
-  const path = resolve(directory)
-  const chosen = logOptions(options)
+  const path = resolve(checkedDirectory(directory))
+  const chosen = checkedOptions(options)
+  const { env = systemEnv } = options
   await makeDirectory(path)
   const locks = takeLocks(path)
   try {
-    const log = await Log.open(path, chosen, (options.env ?? systemEnv).now())
-    return new OpenLog(log, locks, options)
+    const log = await Log.open(path, { ...defaultLogOptions, ...chosen }, env.now(), env)
+    return new OpenLog(log, locks, chosen, env)
   } catch (error) {
     for (const lock of locks) lock.release()
     throw error
@@ -95,38 +82,22 @@ function takeLocks(path: string): DirectoryLock[] {
   }
 }
 
-function logOptions({ segmentBytes, indexIntervalBytes, flush = {} }: OpenLogOptions) {
-  const { messages = 0, ms = 0 } = flush
-  const chosen = { ...defaultLogOptions, flushMessages: messages }
-  chosen.segmentBytes = segmentBytes ?? chosen.segmentBytes
-  chosen.indexIntervalBytes = indexIntervalBytes ?? chosen.indexIntervalBytes
-  checkRange('segmentBytes', chosen.segmentBytes, 1)
-  checkRange('indexIntervalBytes', chosen.indexIntervalBytes, 1)
-  checkRange('flush.messages', messages, 0)
-  checkRange('flush.ms', ms, 0)
-  return chosen
-}
-
-function checkRange(name: string, value: number, min: number): void {
-  if (Number.isSafeInteger(value) && value >= min && value < 2 ** 31) return
-  throw new SeglogError('BAD_ARGUMENT', `${name} is from ${min} to 2^31 - 1, not ${value}`)
-}
-
 export class OpenLog {
   readonly #log: Log
   readonly #locks: DirectoryLock[]
   readonly #env: Env
-  readonly #flushMs: number
-  readonly #encoder = new BatchEncoder()
+  readonly #options: CheckedOptions
+  readonly #put = (bytes: Uint8Array, sizeBytes: number) =>
+    this.#log.appendFromClient(bytes, 0, sizeBytes, 0)
   #flushTimer: Timer | undefined
   #closing: Promise<void> | undefined
 
   /** Use `openLog`. */
-  constructor(log: Log, locks: DirectoryLock[], { env = systemEnv, flush }: OpenLogOptions) {
+  constructor(log: Log, locks: DirectoryLock[], options: CheckedOptions, env: Env) {
     this.#log = log
     this.#locks = locks
+    this.#options = options
     this.#env = env
-    this.#flushMs = flush?.ms ?? 0
   }
 
   get startOffset(): bigint {
@@ -158,29 +129,24 @@ export class OpenLog {
    * BAD_ARGUMENT, TOO_LARGE, NO_SPACE, FENCED (a sync failed before: reopen), CLOSED or IO, with
    * the log as before.
    */
-  append(records: readonly RecordInput[], options: AppendOptions = {}): Appended {
+  append(records: readonly RecordInput[], options?: AppendOptions): Appended {
     const appendTime = this.#env.now()
-    const { compression = 'none' } = options
-    const size = this.#encoder.encode(records, { compression, timestamp: appendTime })
-    const base = this.#log.appendFromClient(this.#encoder.bytes, 0, size, 0)
+    const { maxOutputBytes, flushMs } = this.#options
+    const base = withBatch(records, options, appendTime, maxOutputBytes, this.#put)
     if (base < 0) throw statusError(base, this.#log.directory, native.results[Result.ERRNO])
-    if (this.#flushMs > 0) this.#flushLater()
-    const lastOffset = BigInt(base + records.length - 1)
-    return { baseOffset: BigInt(base), lastOffset, appendTime }
+    if (flushMs > 0) this.#flushLater(flushMs)
+    return new AppendResult(base, records.length, appendTime)
   }
 
   /** As `append`, and resolves once the records are on the disk. A failed sync fences the log. */
-  async appendDurable(
-    records: readonly RecordInput[],
-    options: AppendOptions = {},
-  ): Promise<Appended> {
+  async appendDurable(records: readonly RecordInput[], options?: AppendOptions): Promise<Appended> {
     const appended = this.append(records, options)
     await this.#log.flush()
     return appended
   }
 
-  #flushLater(): void {
-    this.#flushTimer ??= this.#env.after(this.#flushMs, () => {
+  #flushLater(ms: number): void {
+    this.#flushTimer ??= this.#env.after(ms, () => {
       this.#flushTimer = undefined
       // The failure fences the log, which the next append reports.
       this.#log.flush().catch(() => {})
@@ -189,38 +155,32 @@ export class OpenLog {
 
   /**
    * Records in offset order. What is appended while reading is not waited for. Rejects with
-   * OFFSET_OUT_OF_RANGE, with CORRUPT at a batch that is damaged, CLOSED or IO.
+   * BAD_ARGUMENT, OFFSET_OUT_OF_RANGE (also where the log was cut or deleted below the reader
+   * meanwhile), with CORRUPT at a batch that is damaged (`error.nextOffset` is where to read on),
+   * TOO_LARGE, UNSUPPORTED_COMPRESSION, CLOSED or IO.
    */
-  async *read(options: ReadOptions = {}): AsyncGenerator<StoredRecord, void, undefined> {
-    for await (const records of this.readChunks(options)) yield* records
+  read(options?: ReadOptions): AsyncIterableIterator<StoredRecord> {
+    return new RecordReader(() => this.#reader(options), this.#env)
   }
 
   /**
-   * As `read`, in arrays of the records that were read from the log together: several times faster
-   * where records are small. No array is empty.
+   * As `read`, in arrays of all that was read at once, at least one record each: the faster way,
+   * since a loop waits once for each array and not for each record.
    */
-  async *readChunks(options: ReadOptions = {}): AsyncGenerator<StoredRecord[], void, undefined> {
-    const { from = this.startOffset, to = this.endOffset, maxBytes = Infinity } = options
-    const end = Math.min(offsetNumber(to, 'to'), this.#log.endOffset)
-    if (!(maxBytes >= 0)) throw new SeglogError('BAD_ARGUMENT', `maxBytes is ${maxBytes}`)
-    const range = { next: offsetNumber(from, 'from'), end, leftBytes: maxBytes }
-    let failure: unknown
-    while (range.leftBytes > 0) {
-      const slice = this.#log.slice(range.next, Math.min(CHUNK_BYTES, range.leftBytes), end)
-      if (!slice) return
-      const records: StoredRecord[] = []
-      try {
-        readStored(slice.bytes(), range, records)
-      } catch (error) {
-        // What stands before the damage is given first.
-        failure = error
-      }
-      if (records.length > 0) yield records
-      if (failure !== undefined) throw failure
-      if (range.next >= end) return
-      // A long read takes turns with everything else in the process.
-      await new Promise<void>((resolve) => this.#env.soon(resolve))
-    }
+  readBatches(options?: ReadOptions): AsyncIterableIterator<StoredRecord[]> {
+    return readBatches(() => this.#reader(options), this.#env)
+  }
+
+  #reader(options: ReadOptions | undefined): ChunkReader {
+    checkOptions('the options of read', options, ['from', 'to', 'maxBytes'])
+    const log = this.#log
+    const { from = log.startOffset, to = log.endOffset, maxBytes = Infinity } = options ?? {}
+    return new ChunkReader(log, {
+      from: offsetNumber(from, 'from'),
+      to: Math.min(offsetNumber(to, 'to'), log.endOffset),
+      maxBytes: checkBytes('maxBytes', maxBytes),
+      maxOutputBytes: this.#options.maxOutputBytes,
+    })
   }
 
   /**
@@ -228,8 +188,8 @@ export class OpenLog {
    * without a copy: `slice.sendTo(socket)`, or `slice.bytes()`. Undefined at the log's end. Throws
    * OFFSET_OUT_OF_RANGE.
    */
-  slice(from: Offset, maxBytes = CHUNK_BYTES): Slice | undefined {
-    return this.#log.slice(offsetNumber(from, 'from'), maxBytes)
+  slice(from: Offset, maxBytes = SLICE_BYTES): Slice | undefined {
+    return this.#log.slice(offsetNumber(from, 'from'), checkBytes('maxBytes', maxBytes))
   }
 
   /**
@@ -237,10 +197,12 @@ export class OpenLog {
    * none.
    */
   offsetForTimestamp(timestamp: number): bigint | undefined {
+    checkWhole('timestamp', timestamp, 0, Number.MAX_SAFE_INTEGER)
+    const { maxOutputBytes } = this.#options
     const batch = this.#log.batchForTimestamp(timestamp)?.bytes()
     if (!batch) return undefined
     for (const found of iterateBatches(batch)) {
-      for (const record of iterateRecords(found)) {
+      for (const record of iterateRecords(found, { maxOutputBytes })) {
         if (record.timestamp >= timestamp) return BigInt(record.offset)
       }
     }
@@ -252,6 +214,25 @@ export class OpenLog {
     this.#log.roll()
   }
 
+  /**
+   * Cuts everything at and above `offset`; a batch that holds it goes whole. At or above the end it
+   * does nothing. Appends are refused with READ_ONLY meanwhile, and the offsets are given anew
+   * afterwards. Rejects with BAD_ARGUMENT, OFFSET_TOO_LARGE, CLOSED, FENCED or IO.
+   */
+  async truncate(offset: Offset): Promise<void> {
+    await this.#log.truncateTo(offsetNumber(offset, 'offset'))
+  }
+
+  /**
+   * Moves the log's start up to `offset`: what lies below is out of range at once, and segments that
+   * lie wholly below leave the disk a minute later, or when the log is closed. Below or at the start
+   * it does nothing; the end offset always stays. Throws BAD_ARGUMENT, OFFSET_OUT_OF_RANGE (above
+   * the end), OFFSET_TOO_LARGE, CLOSED, FENCED, READ_ONLY, or as `roll`.
+   */
+  deleteBefore(offset: Offset): void {
+    this.#log.deleteBefore(offsetNumber(offset, 'offset'))
+  }
+
   /** Resolves once everything appended before is on disk. */
   flush(): Promise<void> {
     return this.#log.flush()
@@ -261,6 +242,11 @@ export class OpenLog {
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  /** For `await using`: closes. */
+  [asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   async #close(): Promise<void> {

@@ -86,18 +86,23 @@ export function batchBytes(bytes: Uint8Array, at: number, origin = 0): number {
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, LENGTH_OVERHEAD_BYTES)
   const length = view.getInt32(BatchField.LENGTH)
+  return checkedBytes(length, bytesMin(bytes[at + BatchField.MAGIC]), origin + at)
+}
+
+function checkedBytes(length: number, sizeMin: number, position: number): number {
   if (
-    length < bytesMin(bytes[at + BatchField.MAGIC]) - LENGTH_OVERHEAD_BYTES ||
+    length < sizeMin - LENGTH_OVERHEAD_BYTES ||
     length > BATCH_BYTES_MAX - LENGTH_OVERHEAD_BYTES
   ) {
-    corrupt(origin + at, `a length of ${length}`)
+    corrupt(position, `a length of ${length}`)
   }
   return length + LENGTH_OVERHEAD_BYTES
 }
 
 /**
  * Reads and checks the header at `at`, of which 61 bytes must be there; the records need not. Of a
- * message of magic 0 or 1, its least size. The CRC is not checked: see `crcMatches`. Errors: SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
+ * message of magic 0 or 1, its least size. The CRC is not checked: see `crcMatches`. Errors:
+ * SHORT, BAD_MAGIC, CORRUPT, OFFSET_TOO_LARGE.
  */
 export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): BatchHeader {
   const position = origin + at
@@ -110,12 +115,21 @@ export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): Bat
   if (at < 0 || bytes.length - at < HEADER_BYTES) {
     throw new SeglogError('SHORT', `batch at ${position}: the bytes end in its header`)
   }
-  const sizeBytes = batchBytes(bytes, at, origin)
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
-  const attributes = view.getInt16(BatchField.ATTRIBUTES)
-  const baseOffset = int64(view, BatchField.BASE_OFFSET)
-  const lastOffsetDelta = view.getInt32(BatchField.LAST_OFFSET_DELTA)
-  const count = view.getInt32(BatchField.COUNT)
+  return headerIn(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), at, origin)
+}
+
+/**
+ * As `parseBatchHeader`, through a view that serves many batches. REQUIRES: 61 bytes from `at` on.
+ */
+export function headerIn(view: DataView, at: number, origin = 0): BatchHeader {
+  const position = origin + at
+  const magic = view.getInt8(at + BatchField.MAGIC)
+  if (magic !== MAGIC) throw new SeglogError('BAD_MAGIC', `batch at ${position}: magic ${magic}`)
+  const sizeBytes = checkedBytes(view.getInt32(at + BatchField.LENGTH), HEADER_BYTES, position)
+  const attributes = view.getInt16(at + BatchField.ATTRIBUTES)
+  const baseOffset = int64(view, at + BatchField.BASE_OFFSET)
+  const lastOffsetDelta = view.getInt32(at + BatchField.LAST_OFFSET_DELTA)
+  const count = view.getInt32(at + BatchField.COUNT)
   if (baseOffset < 0) corrupt(position, 'a base offset below 0')
   if (lastOffsetDelta < 0) corrupt(position, `a last offset delta of ${lastOffsetDelta}`)
   if (count < 0 || count - 1 > lastOffsetDelta) corrupt(position, `a count of ${count}`)
@@ -125,21 +139,21 @@ export function parseBatchHeader(bytes: Uint8Array, at: number, origin = 0): Bat
   return {
     baseOffset,
     sizeBytes,
-    leaderEpoch: view.getInt32(BatchField.LEADER_EPOCH),
+    leaderEpoch: view.getInt32(at + BatchField.LEADER_EPOCH),
     magic: MAGIC,
-    crc: view.getUint32(BatchField.CRC),
+    crc: view.getUint32(at + BatchField.CRC),
     attributes,
     compression: attributes & Attribute.COMPRESSION_MASK,
     isLogAppendTime: (attributes & Attribute.LOG_APPEND_TIME) !== 0,
     isTransactional: (attributes & Attribute.TRANSACTIONAL) !== 0,
     isControl: (attributes & Attribute.CONTROL) !== 0,
     lastOffset: baseOffset + lastOffsetDelta,
-    baseTimestamp: exact(view, BatchField.BASE_TIMESTAMP, position, 'a timestamp'),
+    baseTimestamp: exact(view, at + BatchField.BASE_TIMESTAMP, position, 'a timestamp'),
     hasDeleteHorizon: (attributes & Attribute.DELETE_HORIZON) !== 0,
-    maxTimestamp: exact(view, BatchField.MAX_TIMESTAMP, position, 'a timestamp'),
-    producerId: exact(view, BatchField.PRODUCER_ID, position, 'a producer id'),
-    producerEpoch: view.getInt16(BatchField.PRODUCER_EPOCH),
-    baseSequence: view.getInt32(BatchField.BASE_SEQUENCE),
+    maxTimestamp: exact(view, at + BatchField.MAX_TIMESTAMP, position, 'a timestamp'),
+    producerId: exact(view, at + BatchField.PRODUCER_ID, position, 'a producer id'),
+    producerEpoch: view.getInt16(at + BatchField.PRODUCER_EPOCH),
+    baseSequence: view.getInt32(at + BatchField.BASE_SEQUENCE),
     count,
   }
 }

@@ -18,7 +18,11 @@ import { zstd } from './codecs/zstd.js'
 
 export type CompressionName = 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
 
-/** Bound of a batch's records when decompressed, where a caller sets none. */
+/**
+ * Bound of a batch's records when decompressed, where a caller sets none: what is written here
+ * keeps to it, so that it can be read back. A batch on the wire is bounded by `message.max.bytes`
+ * (1 MiB unless configured), whose 32-fold this is.
+ */
 export const OUTPUT_BYTES_MAX_DEFAULT = 32 * 1024 * 1024
 
 export interface Codec {

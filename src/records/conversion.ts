@@ -19,7 +19,7 @@ import { iterateMessageRecords, messageAt } from './message-set.js'
 import { MessageSetBuilder } from './message-set-builder.js'
 import { isOldMagic, MESSAGE_BYTES_MIN, type OldMagic } from './message-set-format.js'
 import { iterateRecords } from './reader.js'
-import type { LogRecord } from './record.js'
+import type { RecordInput } from './record.js'
 
 const encoder = new BatchEncoder()
 const ZSTD = 4
@@ -54,7 +54,7 @@ function codecOfSet(set: Uint8Array): number {
   return codec
 }
 
-function* producedRecords(set: Uint8Array): Generator<LogRecord, void, undefined> {
+function* producedRecords(set: Uint8Array): Generator<RecordInput, void, undefined> {
   let left = OUTPUT_BYTES_MAX_DEFAULT
   for (const message of producedMessages(set)) {
     const options = { checkCrc: false, anyOffset: true, maxOutputBytes: left }
@@ -63,7 +63,8 @@ function* producedRecords(set: Uint8Array): Generator<LogRecord, void, undefined
       if (left < 0) {
         throw new SeglogError('TOO_LARGE', `a set of more than ${OUTPUT_BYTES_MAX_DEFAULT} bytes`)
       }
-      yield record
+      const { key, value, timestamp } = record
+      yield { key, value, timestamp }
     }
   }
 }

@@ -9,9 +9,10 @@
  * Leaves to others: stamping offset and leader epoch of an append (native), and which record goes
  * into which batch. Text is UTF-8; an unpaired surrogate becomes U+FFFD, as everywhere in Node.
  */
+import { badArgument, given } from '../arguments.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
-import { type CompressionName, codecNamed } from './compression.js'
+import { type CompressionName, codecNamed, OUTPUT_BYTES_MAX_DEFAULT } from './compression.js'
 import { Attribute, BATCH_BYTES_MAX, BatchField, HEADER_BYTES, MAGIC, NONE } from './format.js'
 import type { RecordHeaderInput, RecordInput } from './record.js'
 import { varintBytes, varlongBytes, writeVarint, writeVarlong } from './varint.js'
@@ -41,6 +42,11 @@ export interface BatchOptions {
   compression?: CompressionName | undefined
   /** As the codec has them; see compression.ts. */
   compressionLevel?: number | undefined
+  /**
+   * Records that are to be compressed are at most this many bytes before; default
+   * `OUTPUT_BYTES_MAX_DEFAULT`, the bound of those who read.
+   */
+  maxOutputBytes?: number | undefined
   /** Default 0, which an append replaces. */
   baseOffset?: number | undefined
   /** Default -1, which an append replaces. */
@@ -58,10 +64,6 @@ export interface BatchOptions {
   logAppendTime?: number | undefined
 }
 
-function badArgument(message: string): never {
-  throw new SeglogError('BAD_ARGUMENT', message)
-}
-
 function checkedInteger(value: number, min: number, max: number, what: string): number {
   if (!Number.isInteger(value) || value < min || value > max) {
     badArgument(`${what} must be a whole number from ${min} to ${max}, not ${String(value)}`)
@@ -69,8 +71,8 @@ function checkedInteger(value: number, min: number, max: number, what: string): 
   return value
 }
 
-/** Bytes of a field, or -1 for null and absent. */
-function fieldBytes(field: Field): number {
+/** Bytes of a field, or -1 for null and absent. `what` and `index` name it where it is neither. */
+function fieldBytes(field: Field, what: string, index: number): number {
   if (field === null || field === undefined) return -1
   if (typeof field === 'string') {
     const length = field.length
@@ -80,7 +82,9 @@ function fieldBytes(field: Field): number {
     }
     return length
   }
-  if (!(field instanceof Uint8Array)) badArgument('keys and values are bytes, text or null')
+  if (!(field instanceof Uint8Array)) {
+    badArgument(`records[${index}].${what} is bytes, text or null, not ${given(field)}`)
+  }
   return field.length
 }
 
@@ -102,21 +106,49 @@ function writeField(target: Buffer, position: number, field: Field, size: number
 
 const noHeaders: readonly RecordHeaderInput[] = []
 
-function headerList(headers: RecordInput['headers']): readonly RecordHeaderInput[] {
+/** Neither an array nor bytes nor an object of a class, whose fields would be no headers. */
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function headerList(headers: RecordInput['headers'], index: number): readonly RecordHeaderInput[] {
   if (headers === undefined || headers === null) return noHeaders
   if (Array.isArray(headers)) return headers as readonly RecordHeaderInput[]
+  if (typeof headers !== 'object' || !isPlainObject(headers)) {
+    badArgument(
+      `records[${index}].headers is an array of { key, value } or an object, not ${given(headers)}`,
+    )
+  }
   return Object.entries(headers as Record<string, Field>).map(([key, value]) => ({ key, value }))
 }
 
-function headersBytes(headers: readonly RecordHeaderInput[]): number {
+function headersBytes(headers: readonly RecordHeaderInput[], index: number): number {
   let size = varintBytes(headers.length)
-  for (const { key, value } of headers) {
-    if (typeof key !== 'string') badArgument('the key of a header is text')
-    const keySize = fieldBytes(key)
-    const valueSize = fieldBytes(value)
+  for (const header of headers) {
+    if (typeof header !== 'object' || header === null || typeof header.key !== 'string') {
+      const found = typeof header === 'object' && header !== null ? header.key : header
+      badArgument(`records[${index}].headers: the key of a header is text, not ${given(found)}`)
+    }
+    const keySize = fieldBytes(header.key, 'headers', index)
+    const valueSize = fieldBytes(header.value, 'headers', index)
     size += varintBytes(keySize) + keySize + varintBytes(valueSize) + Math.max(valueSize, 0)
   }
   return size
+}
+
+const RECORD_FIELDS = ['key', 'value', 'headers', 'timestamp']
+
+/** A record that says nothing may be one with a slip in its fields. What was read may be put. */
+function checkFields(record: object, index: number): void {
+  if (Array.isArray(record) || record instanceof Uint8Array) {
+    badArgument(`records[${index}] is an object of key, value, headers, not ${given(record)}`)
+  }
+  const strange = Object.keys(record).find(
+    (field) => !RECORD_FIELDS.includes(field) && field !== 'offset',
+  )
+  if (strange === undefined) return
+  badArgument(`records[${index}] has no "${strange}"; it takes ${RECORD_FIELDS.join(', ')}`)
 }
 
 function writeInt64(view: DataView, position: number, value: number): void {
@@ -136,7 +168,7 @@ function recordBytes(
   size += varintBytes(valueSize)
   if (keySize > 0) size += keySize
   if (valueSize > 0) size += valueSize
-  return size + (headers.length === 0 ? 1 : headersBytes(headers))
+  return size + (headers.length === 0 ? 1 : headersBytes(headers, index))
 }
 
 function writeHeaders(
@@ -146,15 +178,16 @@ function writeHeaders(
 ): number {
   position = writeVarint(target, position, headers.length)
   for (const { key, value } of headers) {
-    position = writeField(target, position, key, fieldBytes(key))
-    position = writeField(target, position, value, fieldBytes(value))
+    position = writeField(target, position, key, fieldBytes(key, 'headers', 0))
+    position = writeField(target, position, value, fieldBytes(value, 'headers', 0))
   }
   return position
 }
 
-function checkTimestamp(timestamp: number): void {
+function checkTimestamp(timestamp: number, index: number): void {
   if (!Number.isSafeInteger(timestamp) || timestamp < NONE) {
-    badArgument(`a timestamp is -1 or ms since 1970 in whole numbers, not ${String(timestamp)}`)
+    const found = given(timestamp)
+    badArgument(`records[${index}].timestamp is -1 or whole ms since 1970, not ${found}`)
   }
 }
 
@@ -170,16 +203,18 @@ export class BatchEncoder {
    * BAD_ARGUMENT, TOO_LARGE (above 2^31 - 1 bytes), UNSUPPORTED_COMPRESSION.
    */
   encode(records: readonly RecordInput[], options: BatchOptions = {}): number {
+    if (!Array.isArray(records)) badArgument(`records is an array, not ${given(records)}`)
     const count = records.length
-    if (!Array.isArray(records)) badArgument('records are an array')
-    if (count === 0) badArgument('a batch holds at least one record')
+    if (count === 0) badArgument('records is empty; a batch holds at least one record')
     if (this.bytes.length > RETAINED_BYTES_MAX) this.#allocate(INITIAL_BYTES)
     const timestamp = options.timestamp ?? NONE
-    this.#begin((records[0] as RecordInput).timestamp ?? timestamp)
+    this.#begin((records[0] as RecordInput | undefined)?.timestamp ?? timestamp)
     let position: number = HEADER_BYTES
     for (let index = 0; index < count; index++) {
       const record = records[index] as RecordInput
-      if (typeof record !== 'object' || record === null) badArgument('a record is an object')
+      if (typeof record !== 'object' || record === null) {
+        badArgument(`records[${index}] is an object of key, value, headers, not ${given(record)}`)
+      }
       position = this.#record(record, index, record.timestamp ?? timestamp, position)
     }
     return this.#finish(position, count, options)
@@ -197,14 +232,14 @@ export class BatchEncoder {
       position = this.#record(record, count, time, position)
       count++
     }
-    if (count === 0) badArgument('a batch holds at least one record')
+    if (count === 0) badArgument('records is empty; a batch holds at least one record')
     return this.#finish(position, count, options)
   }
 
   #begin(firstTimestamp: number): void {
     this.#baseTimestamp = firstTimestamp
     this.#maxTimestamp = firstTimestamp
-    checkTimestamp(firstTimestamp)
+    checkTimestamp(firstTimestamp, 0)
   }
 
   #finish(position: number, count: number, options: BatchOptions): number {
@@ -217,14 +252,15 @@ export class BatchEncoder {
   #record(record: RecordInput, index: number, timestamp: number, position: number): number {
     const delta = timestamp - this.#baseTimestamp
     if (delta !== 0) {
-      checkTimestamp(timestamp)
+      checkTimestamp(timestamp, index)
       if (!Number.isSafeInteger(delta)) badArgument('timestamps of one batch are too far apart')
       if (timestamp > this.#maxTimestamp) this.#maxTimestamp = timestamp
     }
     const { key, value } = record
-    const headers = headerList(record.headers)
-    const keySize = fieldBytes(key)
-    const valueSize = fieldBytes(value)
+    const headers = headerList(record.headers, index)
+    const keySize = fieldBytes(key, 'key', index)
+    const valueSize = fieldBytes(value, 'value', index)
+    if (keySize + valueSize < -1) checkFields(record, index)
     const size = recordBytes(delta, index, keySize, valueSize, headers)
     if (position + size + 5 > this.bytes.length) this.#grow(position, position + size + 5)
     const target = this.bytes
@@ -239,6 +275,11 @@ export class BatchEncoder {
 
   #compress(end: number, options: BatchOptions): number {
     const codec = codecNamed(options.compression ?? 'none')
+    const max = options.maxOutputBytes ?? OUTPUT_BYTES_MAX_DEFAULT
+    if (end - HEADER_BYTES > max) {
+      const size = `${end - HEADER_BYTES} bytes before compression`
+      throw new SeglogError('TOO_LARGE', `a batch of ${size}; ${max} are read back`)
+    }
     const records = this.bytes.subarray(HEADER_BYTES, end)
     const compressed = codec.compress(records, options.compressionLevel)
     const size = HEADER_BYTES + compressed.length

@@ -27,6 +27,8 @@ import type { Part, RecordSlice } from '../protocol/parts.js'
 
 /** A copied slice passes through memory in pieces of this size. */
 const COPY_BYTES = 256 * 1024
+/** Less is not worth a block of the addon's pool. */
+const POOLED_BYTES_MIN = 16 * 1024
 
 export class Slice implements RecordSlice {
   readonly handle: number
@@ -62,7 +64,7 @@ export class Slice implements RecordSlice {
 }
 
 function bufferOf(sizeBytes: number): Buffer {
-  if (sizeBytes > 0 && sizeBytes <= POOLED_BYTES_MAX) {
+  if (sizeBytes >= POOLED_BYTES_MIN && sizeBytes <= POOLED_BYTES_MAX) {
     const pooled = native.pooledBuffer(sizeBytes)
     if (typeof pooled !== 'number') return pooled
   }

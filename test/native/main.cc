@@ -33,6 +33,10 @@ void Fail(const char* file, int line, const std::string& what) {
     std::fprintf(stderr, "%s:%d: %s\n", file, line, what.c_str());
 }
 
+int FailureCount() {
+  return failures;
+}
+
 static int RunAll(const char* part) {
   int ran = 0;
   int failed = 0;

@@ -18,6 +18,7 @@ bool Register(const char* name, void (*body)());
 
 // Notes a failure of the test that runs now.
 void Fail(const char* file, int line, const std::string& what);
+int FailureCount();
 
 template <typename A, typename B>
 void CheckEqual(const A& actual, const B& expected, const char* text, const char* file, int line) {

@@ -110,9 +110,13 @@ export async function fetchFrom(
   wire: Wire,
   topic: string,
   offset: number,
-  { version = 12, ...options }: Parameters<typeof fetchBody>[1] & { version?: number } = {},
+  {
+    version = 12,
+    partition = 0,
+    ...options
+  }: Parameters<typeof fetchBody>[1] & { version?: number; partition?: number } = {},
 ) {
-  const body = fetchBody([{ topic, offset }], options)
+  const body = fetchBody([{ topic, partition, offset }], options)
   const { responses } = await wire.call(fetch, version, body)
   const answer = responses[0]?.partitions[0]
   assert.ok(answer)

@@ -44,7 +44,7 @@ export const functionSize: Rule = ({ path, text }) => {
 const heights = new Map<string, number>([
   ['errors', 0],
   ['native', 1],
-  ...['env', 'config', 'properties', 'logger', 'atomic-file', 'offsets'].map(
+  ...['env', 'config', 'properties', 'logger', 'atomic-file', 'offsets', 'arguments'].map(
     (unit) => [unit, 2] as const,
   ),
   ...['protocol', 'apis', 'records', 'coordination'].map((unit) => [unit, 2] as const),
@@ -56,6 +56,7 @@ const heights = new Map<string, number>([
   ['server', 7],
   ['broker', 8],
   ['client', 3],
+  ['library', 4],
   ['open-log', 8],
   ['index', 9],
   ['cli', 9],

@@ -1,0 +1,261 @@
+/**
+ * Reading a log in order, a chunk at a time.
+ *
+ * A chunk is located, copied and decoded within one turn of the event loop, so that no roll,
+ * truncation or deletion comes between its parts; memory is bounded by one chunk, or by one batch
+ * where that is larger. What was appended, cut or deleted between two chunks is seen by the next
+ * one: either the records that the log has then, or a typed error.
+ */
+import type { Env } from '../env.js'
+import { SeglogError } from '../errors.js'
+import { native } from '../native.js'
+import { type BatchHeader, batchAt, batchBytes, headerIn } from '../records/batch.js'
+import { decompress } from '../records/compression.js'
+import { RecordCursor } from '../records/cursor.js'
+import { BatchField, HEADER_BYTES } from '../records/format.js'
+import { isOldMagic } from '../records/message-set-format.js'
+import { iterateRecords } from '../records/reader.js'
+import type { Slice } from '../storage/slice.js'
+import { StoredRecord, storedCopy } from './stored-record.js'
+
+/** What the addon lends out of warm memory; see native/buffer_pool.h. */
+const CHUNK_BYTES = 256 * 1024
+/** A long read takes turns with everything else in the process after so many bytes. */
+const TURN_BYTES = 1024 * 1024
+
+/** What a reader needs of a log. */
+export interface Readable {
+  readonly directory: string
+  slice(offset: number, maxBytes: number): Slice | undefined
+}
+
+export interface ReadRange {
+  /** First offset. */
+  from: number
+  /** Exclusive. */
+  to: number
+  /** Stop after batches of so many bytes; the batch that passes it is still given whole. */
+  maxBytes: number
+  /** Bound of what a batch may be decompressed to. */
+  maxOutputBytes: number
+}
+
+/** Gives the records of a range, chunk after chunk. */
+export class ChunkReader {
+  readonly #log: Readable
+  readonly #range: ReadRange
+  #next: number
+  #leftBytes: number
+  #error: unknown
+  #failed = false
+  #begun = false
+  /** Bytes read since the event loop had its turn. */
+  turnBytes = 0
+
+  constructor(log: Readable, range: ReadRange) {
+    this.#log = log
+    this.#range = range
+    this.#next = range.from
+    this.#leftBytes = range.maxBytes
+  }
+
+  get isTurnOver(): boolean {
+    return this.turnBytes >= TURN_BYTES
+  }
+
+  /**
+   * The records of the next chunk, at least one; undefined at the end of the range. What comes before
+   * an error is given first. Throws OFFSET_OUT_OF_RANGE, CORRUPT, INVALID_RECORD, TOO_LARGE,
+   * UNSUPPORTED_COMPRESSION, CLOSED, IO.
+   */
+  next(): StoredRecord[] | undefined {
+    if (this.#failed) throw this.#error
+    const records: StoredRecord[] = []
+    const { to } = this.#range
+    // The first one also says whether there is such an offset at all.
+    while (records.length === 0 && this.#leftBytes > 0 && (this.#next < to || !this.#begun)) {
+      this.#begun = true
+      const slice = this.#log.slice(this.#next, Math.min(CHUNK_BYTES, this.#leftBytes))
+      if (slice === undefined) return undefined
+      this.turnBytes += slice.sizeBytes
+      const bytes = slice.bytes()
+      try {
+        this.#decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), records)
+      } catch (error) {
+        this.#failed = true
+        this.#error = error
+        if (records.length === 0) throw error
+      }
+    }
+    return records.length > 0 ? records : undefined
+  }
+
+  #decode(chunk: Buffer, records: StoredRecord[]): void {
+    const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.length)
+    let at = 0
+    while (chunk.length - at > BatchField.MAGIC && this.#leftBytes > 0) {
+      if (this.#next >= this.#range.to) return
+      if (isOldMagic(chunk[at + BatchField.MAGIC])) {
+        const sizeBytes = batchBytes(chunk, at)
+        if (sizeBytes > chunk.length - at) return
+        this.#messages(chunk, at, records)
+        this.#leftBytes -= sizeBytes
+        at += sizeBytes
+        continue
+      }
+      if (chunk.length - at < HEADER_BYTES) return
+      const header = this.#header(view, at)
+      const { sizeBytes, lastOffset } = header
+      if (sizeBytes > chunk.length - at) {
+        if (at > 0) return
+        throw this.#corrupt(this.#next, this.#next + 1, `a batch of ${sizeBytes} bytes`)
+      }
+      const summed = sizeBytes - BatchField.ATTRIBUTES
+      if (native.crc32c(chunk, at + BatchField.ATTRIBUTES, summed, 0) !== header.crc) {
+        throw this.#corrupt(Math.max(header.baseOffset, this.#next), lastOffset + 1, 'its CRC')
+      }
+      this.#records(chunk, at, header, records)
+      this.#next = Math.max(this.#next, lastOffset + 1)
+      this.#leftBytes -= sizeBytes
+      at += sizeBytes
+    }
+  }
+
+  /** A message of magic 0 or 1, with all that is compressed in it. */
+  #messages(chunk: Buffer, at: number, records: StoredRecord[]): void {
+    const { to, maxOutputBytes } = this.#range
+    const from = this.#next
+    const batch = batchAt(chunk, at)
+    for (const record of iterateRecords(batch, { maxOutputBytes })) {
+      if (record.offset >= from && record.offset < to) records.push(storedCopy(record))
+    }
+    this.#next = Math.max(from, batch.header.lastOffset + 1)
+  }
+
+  #header(view: DataView, at: number): BatchHeader {
+    try {
+      return headerIn(view, at)
+    } catch (error) {
+      if (!(error instanceof SeglogError) || error.code !== 'CORRUPT') throw error
+      throw this.#corrupt(this.#next, this.#next + 1, error.message)
+    }
+  }
+
+  #corrupt(offset: number, nextOffset: number, what: string): SeglogError {
+    const text = `${this.#log.directory}: the batch of offset ${offset} is damaged (${what})`
+    return new SeglogError('CORRUPT', `${text}; what follows is read from ${nextOffset} on`, {
+      offset,
+      nextOffset,
+    })
+  }
+
+  #records(chunk: Buffer, at: number, header: BatchHeader, records: StoredRecord[]): void {
+    const { to, maxOutputBytes } = this.#range
+    const from = this.#next
+    const end = at + header.sizeBytes
+    let bytes = chunk
+    let cursor: RecordCursor
+    if (header.compression === 0 || header.count === 0) {
+      cursor = new RecordCursor(chunk, at + HEADER_BYTES, end, header)
+    } else {
+      const stored = chunk.subarray(at + HEADER_BYTES, end)
+      const plain = decompress(header.compression, stored, maxOutputBytes)
+      bytes = Buffer.from(plain.buffer, plain.byteOffset, plain.length)
+      this.turnBytes += bytes.length
+      cursor = new RecordCursor(bytes, 0, bytes.length, header)
+    }
+    while (cursor.next()) {
+      if (cursor.offset >= to) return
+      if (cursor.offset >= from) records.push(new StoredRecord(bytes, cursor))
+    }
+  }
+}
+
+/** The records of a range in arrays, one for each chunk. `open` is called by the first `next`. */
+export async function* readBatches(
+  open: () => ChunkReader,
+  env: Pick<Env, 'soon'>,
+): AsyncGenerator<StoredRecord[], void, undefined> {
+  const reader = open()
+  for (;;) {
+    const records = reader.next()
+    if (records === undefined) return
+    yield records
+    if (reader.isTurnOver) await turn(reader, env)
+  }
+}
+
+function turn(reader: ChunkReader, env: Pick<Env, 'soon'>): Promise<void> {
+  reader.turnBytes = 0
+  return new Promise((resolve) => env.soon(resolve))
+}
+
+/**
+ * The records of a range one by one. Not an async generator, which would cost three turns of the
+ * microtask queue for each record instead of one.
+ */
+export class RecordReader implements AsyncIterableIterator<StoredRecord, undefined, undefined> {
+  readonly #open: () => ChunkReader
+  readonly #env: Pick<Env, 'soon'>
+  #reader: ChunkReader | undefined
+  #records: StoredRecord[] = []
+  #at = 0
+  #done = false
+  /** The turn of others that is under way. */
+  #waiting: Promise<void> | undefined
+
+  /** `open` is called by the first `next`. */
+  constructor(open: () => ChunkReader, env: Pick<Env, 'soon'>) {
+    this.#open = open
+    this.#env = env
+  }
+
+  next(): Promise<IteratorResult<StoredRecord, undefined>> {
+    if (this.#at < this.#records.length) {
+      return Promise.resolve({ done: false, value: this.#records[this.#at++]! })
+    }
+    if (this.#waiting !== undefined) return this.#waiting.then(() => this.next())
+    try {
+      return this.#fill()
+    } catch (error) {
+      this.#end()
+      return Promise.reject(error)
+    }
+  }
+
+  #fill(): Promise<IteratorResult<StoredRecord, undefined>> {
+    if (this.#done) return Promise.resolve({ done: true, value: undefined })
+    this.#reader ??= this.#open()
+    if (this.#reader.isTurnOver) {
+      this.#waiting = turn(this.#reader, this.#env).then(() => {
+        this.#waiting = undefined
+      })
+      return this.#waiting.then(() => this.next())
+    }
+    const records = this.#reader.next()
+    if (records === undefined) {
+      this.#end()
+      return Promise.resolve({ done: true, value: undefined })
+    }
+    this.#records = records
+    this.#at = 1
+    return Promise.resolve({ done: false, value: records[0]! })
+  }
+
+  /** What a loop that is left early calls. */
+  return(): Promise<IteratorResult<StoredRecord, undefined>> {
+    this.#end()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  #end(): void {
+    this.#done = true
+    this.#records = []
+    this.#at = 0
+    this.#reader = undefined
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
