@@ -39,7 +39,9 @@ export class DerivedState {
     return this.#epochs
   }
 
-  /** Reads the files, and from `segments` what they lack. REQUIRES: called first. Rejects with IO. */
+  /**
+   * Reads the files, and from `segments` what they lack. REQUIRES: called first. Rejects with IO.
+   */
   async restore(
     segments: readonly SegmentEntry[],
     startOffset: number,

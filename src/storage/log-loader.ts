@@ -142,7 +142,8 @@ class Loading {
   }
 
   /**
-   * Where the log begins. A log that does not reach its start offset has nothing to keep, and begins
+   * Where the log begins. A log that does not reach its start offset has nothing to keep, and
+   * begins
    * anew there.
    */
   async settleStart(): Promise<number> {

@@ -42,7 +42,9 @@ export interface LogOpening {
   clean: boolean
   /** Copy small batches through a mapping of the reserved file. */
   mapped: boolean
-  /** All below was on disk (`recovery-point-offset-checkpoint`); undefined where it is not known. */
+  /**
+   * All below was on disk (`recovery-point-offset-checkpoint`); undefined where it is not known.
+   */
   recoveryPoint?: number | undefined
   /** Where the log begins (`log-start-offset-checkpoint`); undefined: at its first segment. */
   logStartOffset?: number | undefined

@@ -253,7 +253,9 @@ export class Log {
     return this.#exclusively(() => truncate(this.#state, offset))
   }
 
-  /** Removes everything and goes on at `offset`, which may lie anywhere. Rejects as `truncateTo`. */
+  /**
+   * Removes everything and goes on at `offset`, which may lie anywhere. Rejects as `truncateTo`.
+   */
   truncateFullyAndStartAt(offset: number): Promise<void> {
     return this.#exclusively(() => startAnew(this.#state, offset))
   }

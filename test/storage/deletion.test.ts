@@ -104,7 +104,7 @@ test('a close unlinks at once what waits, and leaves no timer', async (t) => {
   assert.deepEqual(filesOf(directory, '.log'), ['00000000000000000006.log'])
 })
 
-test('a start inside a segment is known again by the one that the log is opened with', async (t) => {
+test('a start inside a segment is known again by what the log is opened with', async (t) => {
   const { directory, log } = await nine(t)
   log.deleteBefore(4)
   await log.close()

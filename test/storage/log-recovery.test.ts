@@ -37,7 +37,7 @@ function spoil(directory: string, base: number, index: number, batchBytes: numbe
   writeFileSync(path, bytes)
 }
 
-test('a clean start reads the last batch, rebuilds nothing, and knows all is on disk', async (t) => {
+test('a clean start reads the last batch, rebuilds nothing, knows all is on disk', async (t) => {
   const { directory, batchBytes } = await twenty(t)
   const before = native.recoveredBytes()
   const log = await open(t, directory, { clean: true, recoveryPoint: 20 })

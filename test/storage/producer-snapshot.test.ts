@@ -67,7 +67,7 @@ function produce(log: Log, id: number, baseSequence: number): void {
   assert.ok(log.appendFromClient(batch, 0, batch.length, 0) >= 0)
 }
 
-test('a clean close leaves a snapshot at the end, from which the next start knows all', async (t) => {
+test('a clean close leaves a snapshot at the end, which the next start knows', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory)
   for (let sequence = 0; sequence < 6; sequence++) produce(log, 7, sequence)
