@@ -120,8 +120,9 @@ async function run(total: number, record: boolean): Promise<void> {
 function percentiles(samplesMs: Float64Array): Record<string, number> {
   const sorted = samplesMs.sort()
   const at = (share: number) =>
-    Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 1e5) /
-    100
+    Math.round(
+      (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 1e5,
+    ) / 100
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999), p9999: at(0.9999), max: at(1) }
 }
 

@@ -87,7 +87,9 @@ void EntryTable::Cut(size_t count) {
 EntryTable::Pending EntryTable::TakePending() const {
   if (given_up_ || (persisted_ == bytes_.size() && !cut_pending_))
     return {};
-  return {path_, {bytes_.begin() + static_cast<ptrdiff_t>(persisted_), bytes_.end()}, persisted_,
+  return {path_,
+          {bytes_.begin() + static_cast<ptrdiff_t>(persisted_), bytes_.end()},
+          persisted_,
           cut_pending_};
 }
 

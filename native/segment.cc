@@ -3,7 +3,6 @@
 #include "segment.h"
 
 #include "helper.h"
-
 #include "scan.h"
 
 #include <algorithm>

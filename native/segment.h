@@ -221,7 +221,7 @@ class Segment : public Resident, public std::enable_shared_from_this<Segment> {
   bool synced_ = false; // since it was sealed
   bool deleted_ = false;
   bool persist_asked_ = false; // of the helper
-  uint64_t spare_at_; // asked for when the log is that long
+  uint64_t spare_at_;          // asked for when the log is that long
   uint64_t size_ = 0;
   int64_t next_offset_;
   int64_t last_batch_from_;

@@ -6,10 +6,7 @@ import type { TopicConfig } from '../config.js'
 import type { LogTuning } from '../storage/log-options.js'
 
 /** `jitter`, in [0, 1), is the part of `segment.jitter.ms` that this log takes. */
-export function logTuning(
-  config: TopicConfig,
-  jitter: number,
-): Omit<LogTuning, 'maxMessageBytes'> {
+export function logTuning(config: TopicConfig, jitter: number): Omit<LogTuning, 'maxMessageBytes'> {
   const flushMessages = bounded(config.get('flush.messages'))
   const isDeleted = config.get('cleanup.policy').includes('delete')
   return {

@@ -13,8 +13,8 @@ import { batchAt, crcMatches } from '../records/batch.js'
 import { readSequence } from '../records/sequence.js'
 import { INVALID_TIMESTAMP } from '../storage/append-rules.js'
 import type { Log } from '../storage/log.js'
-import { logTuning } from './log-tuning.js'
 import type { Slice } from '../storage/slice.js'
+import { logTuning } from './log-tuning.js'
 
 /** Told of each append; see `Partition.watch`. */
 export interface Watcher {

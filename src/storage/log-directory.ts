@@ -11,7 +11,7 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { makeDirectory, syncDirectory } from '../atomic-file.js'
 import type { Env } from '../env.js'
-import { SeglogError } from '../errors.js'
+import type { SeglogError } from '../errors.js'
 import { checked, native } from '../native.js'
 import { OffsetCheckpoint, type PartitionOffset, readOffsets, writeOffsets } from './checkpoints.js'
 import type { Log } from './log.js'
@@ -23,7 +23,12 @@ import {
   type TopicPartition,
 } from './log-files.js'
 import type { LogOptions } from './log-options.js'
-import { readCleanShutdown, readTopicId, removeCleanShutdown, writeCleanShutdown } from './meta-files.js'
+import {
+  readCleanShutdown,
+  readTopicId,
+  removeCleanShutdown,
+  writeCleanShutdown,
+} from './meta-files.js'
 
 /** A log that is open, and which partition it is of. */
 export interface OpenLog extends TopicPartition {

@@ -14,11 +14,7 @@ import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { Log } from './log.js'
 import { LogDirectory, type OpenLog, type Remembered } from './log-directory.js'
-import {
-  parsePartitionDirectory,
-  partitionDirectory,
-  type TopicPartition,
-} from './log-files.js'
+import { parsePartitionDirectory, partitionDirectory, type TopicPartition } from './log-files.js'
 import type { LogOptions } from './log-options.js'
 import { readMetaProperties, writeMetaProperties, writeTopicId } from './meta-files.js'
 import { Periodic } from './periodic.js'
