@@ -15,9 +15,9 @@ import { FileWindow, WINDOW_BYTES } from './file-window.js'
 import type { Backup } from './repair-backup.js'
 import { indexPaths, makeIndexes, Replacement } from './repair-index.js'
 import type { Actions } from './repair-report.js'
+import { isDerived } from './small-files.js'
 import type { Loss } from './verify-log.js'
 import type { VerifiedLog, VerifiedSegment } from './verify-partition.js'
-import { isDerived } from './verify-small-files.js'
 
 export interface RepairOptions {
   /** Leave out damaged batches before sound ones. */
@@ -42,8 +42,13 @@ export class PartitionRepair {
   async run(log: VerifiedLog): Promise<void> {
     const newest = log.segments.at(-1)
     for (const segment of log.segments) await this.#segment(segment, segment === newest)
-    if (newest !== undefined) await this.#snapshots(newest)
-    for (const path of log.faultyFiles) await this.#file(path)
+    const beyond = newest === undefined ? [] : snapshotsBeyond(newest)
+    for (const path of beyond) {
+      await this.#remove(path, 'a snapshot of producers beyond the end of the log')
+    }
+    for (const path of log.faultyFiles) {
+      if (!beyond.includes(path)) await this.#file(path)
+    }
   }
 
   /** A small file that is not sound. */
@@ -53,16 +58,6 @@ export class PartitionRepair {
       return
     }
     await this.#remove(path, 'what it held is derived from the logs when they are opened')
-  }
-
-  /** Snapshots of producers that go beyond the log would count batches that are gone. */
-  async #snapshots({ path, nextOffset }: Segment): Promise<void> {
-    const folder = dirname(path)
-    for (const name of readdirSync(folder)) {
-      const [, digits] = /^(\d{20})\.snapshot$/.exec(name) ?? []
-      if (digits === undefined || Number(digits) <= nextOffset) continue
-      await this.#remove(join(folder, name), 'a snapshot of producers beyond the end of the log')
-    }
   }
 
   async #remove(path: string, text: string): Promise<void> {
@@ -113,6 +108,14 @@ export class PartitionRepair {
     for (const path of paths) await this.#backup.take(path)
     await change()
   }
+}
+
+/** Snapshots that count batches which are gone. */
+function snapshotsBeyond({ path, nextOffset }: Segment): string[] {
+  const folder = dirname(path)
+  return readdirSync(folder)
+    .filter((name) => Number(/^(\d{20})\.snapshot$/.exec(name)?.[1] ?? 0) > nextOffset)
+    .map((name) => join(folder, name))
 }
 
 /** In words: what the damage takes with it. */

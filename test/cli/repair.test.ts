@@ -47,6 +47,8 @@ function actionsOf({ ofType }: { ofType(type: string): Found[] }): [unknown, str
 const files = (baseOffset: number) =>
   ['.index', '.log', '.timeindex'].map((suffix) => segment(baseOffset).replace('.log', suffix))
 
+const snapshot = (offset: number) => segment(offset).replace('.log', '.snapshot')
+
 function backupOf({ ofType }: { ofType(type: string): Found[] }): string {
   return String(at(ofType('backup'), 0).path)
 }
@@ -93,7 +95,7 @@ test('a torn tail is cut and copied, and the records before are as they were', a
   const backup = backupOf(repaired)
   assert.match(backup, new RegExp(`^${folder}\\.backup-\\d{8}T\\d{6}Z$`))
   assert.deepEqual(readFileSync(join(backup, 'orders-0', segment(40))), torn)
-  assert.deepEqual(readdirSync(join(backup, 'orders-0')), files(40))
+  assert.deepEqual(readdirSync(join(backup, 'orders-0')), [...files(40), snapshot(80)])
   const again = await verify(folder)
   assert.deepEqual([again.code, again.faults, again.notes], [0, [], []])
   assert.deepEqual(await recordsOf(folder), records.slice(0, 78))
@@ -206,7 +208,7 @@ test('in a log directory the copies lie beside it, and a damaged checkpoint goes
   const folder = join(directory, 'orders-0')
   await fill(folder, 5)
   write('orders-0/leader-epoch-checkpoint', 'x')
-  write(`orders-0/${'0'.repeat(18)}99.snapshot`, 'x')
+  write(`orders-0/${snapshot(99)}`, 'x')
   appendFileSync(join(folder, segment(0)), 'torn')
   const one = await repair(folder)
   assert.equal(dirname(backupOf(one)), home)
@@ -214,7 +216,7 @@ test('in a log directory the copies lie beside it, and a damaged checkpoint goes
     ['cut', segment(0)],
     ['index', files(0)[0]],
     ['index', files(0)[2]],
-    ['remove', `${'0'.repeat(18)}99.snapshot`],
+    ['remove', snapshot(99)],
     ['remove', 'leader-epoch-checkpoint'],
   ])
   appendFileSync(join(folder, segment(0)), 'torn')
