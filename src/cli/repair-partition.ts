@@ -41,8 +41,13 @@ export class PartitionRepair {
 
   async run(log: VerifiedLog): Promise<void> {
     const newest = log.segments.at(-1)
-    for (const segment of log.segments) await this.#segment(segment, segment === newest)
-    const beyond = newest === undefined ? [] : snapshotsBeyond(newest)
+    let lostEnd = false
+    for (const segment of log.segments) {
+      const isNewest = segment === newest
+      const { removed } = await this.#segment(segment, isNewest)
+      lostEnd = isNewest && segment.isTorn && removed
+    }
+    const beyond = newest !== undefined && lostEnd ? snapshotsBeyond(newest) : []
     for (const path of beyond) {
       await this.#remove(path, 'a snapshot of producers beyond the end of the log')
     }
@@ -68,15 +73,16 @@ export class PartitionRepair {
     this.#actions.done('remove', path, text)
   }
 
-  async #segment(segment: Segment, isNewest: boolean): Promise<void> {
+  /** `removed`: its damage is gone, as far as it was not kept. */
+  async #segment(segment: Segment, isNewest: boolean): Promise<{ removed: boolean }> {
     const { path, losses, isComplete } = segment
     if (!isComplete) {
       this.#actions.kept(path, 'it could not be read to its end, so nothing of it is changed')
-      return
+      return { removed: false }
     }
     // Only a copy that lacks them is written anew; a torn tail alone is cut in place.
-    const middle = isNewest ? losses.filter(({ offsetTo }) => offsetTo !== undefined) : losses
-    const isCut = isNewest && segment.isTorn
+    const isCut = isNewest && segment.isTorn && losses.at(-1)?.holdsWhole === false
+    const middle = isCut ? losses.slice(0, -1) : losses
     const isRewritten = this.#options.dropDamaged && middle.length > 0
     const files = [path, ...indexPaths(path)]
     if (isRewritten) {
@@ -93,7 +99,9 @@ export class PartitionRepair {
         this.#actions.keptLoss(path, loss, lostOffsets(segment, loss))
       }
     }
-    if (isRewritten || isCut || segment.needsIndexes) await this.#indexes(segment)
+    const removed = isRewritten || isCut
+    if (removed || segment.needsIndexes) await this.#indexes(segment)
+    return { removed }
   }
 
   async #indexes(segment: Segment): Promise<void> {

@@ -16,6 +16,7 @@ import { type TestContext, test } from 'node:test'
 import { openLog } from '../../src/index.js'
 import { native } from '../../src/native.js'
 import { BatchField } from '../../src/records/index.js'
+import { changed } from '../support/batches.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { batchesOf, change, type Found, fill, segment, tool } from './damage.js'
 import { main } from './program.js'
@@ -141,6 +142,19 @@ test('--drop-damaged leaves out what is damaged, and no more', async (t) => {
     await recordsOf(folder),
     records.filter(([offset]) => !lost.has(offset)),
   )
+})
+
+test('a last batch with a right checksum is no torn tail, though it does not decode', async (t) => {
+  const { folder, last } = await scene(t)
+  const { position, bytes } = at(batchesOf(last), 19)
+  const broken = changed(bytes, (view) => view.setInt32(BatchField.COUNT, 1))
+  change(last, position, () => Buffer.from(broken))
+  const kept = await repair(folder)
+  assert.deepEqual([kept.code, actionsOf(kept)], [1, []])
+  assert.equal(kept.ofType('kept')[0]?.position, position)
+  assert.equal((await repair('--drop-damaged', folder)).code, 0)
+  assert.equal(statSync(last).size, position)
+  assert.equal((await verify(folder)).code, 0)
 })
 
 test('a dry run says the same and changes nothing', async (t) => {

@@ -125,6 +125,15 @@ test('a batch that stands there twice is an offset that goes back', async (t) =>
   assert.deepEqual(await onlyFault(log), expected)
 })
 
+test('a leader epoch that goes back is a note, which its checksum cannot tell', async (t) => {
+  const { log, batches } = await scene(t)
+  const [leaping, behind] = [at(batches, 5), at(batches, 6)]
+  change(log, leaping.position + BatchField.LEADER_EPOCH + 3, () => 9)
+  const { code, notes } = await verify(log)
+  assert.equal(code, 0)
+  assert.deepEqual([notes[0]?.kind, notes[0]?.position], ['leader-epoch', behind.position])
+})
+
 test('a log cut in its last batch is a torn tail', async (t) => {
   const { log, batches } = await scene(t)
   const { position, header } = at(batches, 39)
