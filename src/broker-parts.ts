@@ -19,6 +19,7 @@ import { TransactionalIds } from './coordinator/transactional-ids.js'
 import { type Env, systemEnv } from './env.js'
 import { KafkaError, ProtocolError, SeglogError } from './errors.js'
 import type { BrokerContext } from './handlers/context.js'
+import { FetchSessions } from './handlers/fetch-sessions.js'
 import { type Logger, warningsLogger } from './logger.js'
 import { Replicas } from './replication/replicas.js'
 import { Turns } from './replication/turns.js'
@@ -66,6 +67,7 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
   const groups = openGroups(config, replicas, topics, env, logger)
   undo.push(async () => groups.close())
   const producerIds = new ProducerIds(coordination, brokerId, () => highestProducerId(replicas))
+  const sessionsMax = config.get('max.incremental.fetch.session.cache.slots')
   const context: BrokerContext = {
     brokerId,
     clusterId: logs.clusterId,
@@ -77,6 +79,7 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
     groups,
     producerIds,
     transactionalIds: new TransactionalIds(() => producerIds.next()),
+    fetchSessions: new FetchSessions(env, sessionsMax),
     deadlines: new Deadlines(env),
     turns: new Turns(env),
   }

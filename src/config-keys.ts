@@ -79,6 +79,9 @@ export const brokerKeys = {
   }),
   'fetch.max.bytes': int(57_671_680, 'The most that one fetch is answered with.', { min: 1024 }),
   'message.max.bytes': int(1_048_588, 'The largest record batch that is accepted.', { min: 0 }),
+  'max.incremental.fetch.session.cache.slots': int(1000, 'Fetch sessions that are remembered.', {
+    min: 0,
+  }),
   'queued.max.requests': int(500, 'Requests that wait for a thread.', { min: 1, ...none }),
   'num.network.threads': int(3, 'One event loop serves the network.', { min: 1, ...none }),
   'num.io.threads': int(8, 'One event loop handles requests.', { min: 1, ...none }),

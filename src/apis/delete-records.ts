@@ -2,7 +2,7 @@
  * DeleteRecords: moves the log start offset up; offset -1 means the high watermark (KIP-107).
  */
 import { api, struct } from '../protocol/schema.js'
-import { array, int16, int32, int64, string } from '../protocol/types.js'
+import { array, int16, int32, int64, int64Clamped, string } from '../protocol/types.js'
 
 export const deleteRecords = api({
   key: 21,
@@ -11,7 +11,10 @@ export const deleteRecords = api({
   flexible: 2,
   request: {
     topics: array(
-      struct({ name: string, partitions: array(struct({ partitionIndex: int32, offset: int64 })) }),
+      struct({
+        name: string,
+        partitions: array(struct({ partitionIndex: int32, offset: int64Clamped })),
+      }),
     ),
     timeoutMs: int32,
   },

@@ -47,21 +47,21 @@ async function answer(
   begin: (present: Readonly<Values>) => Values,
   context: RequestContext,
 ) {
-  const byName = new Map<string, Resource[]>()
+  const keyOf = (resource: Resource) => `${resource.resourceType} ${resource.resourceName}`
+  const times = new Map<string, number>()
   for (const resource of resources) {
-    const key = `${resource.resourceType} ${resource.resourceName}`
-    byName.set(key, [...(byName.get(key) ?? []), resource])
+    times.set(keyOf(resource), (times.get(keyOf(resource)) ?? 0) + 1)
   }
   const responses = []
-  for (const [resource, ...further] of byName.values()) {
-    const { resourceType, resourceName } = resource!
+  for (const resource of resources) {
+    const { resourceType, resourceName } = resource
     let errorCode: number = KafkaError.NONE
     let errorMessage: string | null = null
     try {
-      if (further.length > 0) {
+      if ((times.get(keyOf(resource)) ?? 0) > 1) {
         throw new ProtocolError(KafkaError.INVALID_REQUEST, 'The resource is named twice.')
       }
-      await alter(resource!, validateOnly, begin, context)
+      await alter(resource, validateOnly, begin, context)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       errorCode = error.code
@@ -81,6 +81,9 @@ async function alter(
   checkWishes(configs)
   switch (resourceType) {
     case ResourceType.TOPIC: {
+      if (resourceName === '') {
+        throw new ProtocolError(KafkaError.INVALID_REQUEST, 'A topic needs a name.')
+      }
       checkTopicName(resourceName)
       const change = (present: Readonly<Values>) => apply(begin(present), configs, topicKey)
       await context.topics.configure(resourceName, change, validateOnly)

@@ -13,13 +13,16 @@ const ENTITY_TYPES = new Set(['user', 'client-id', 'ip'])
 const Match = { EXACT: 0, DEFAULT: 1, SPECIFIED: 2 } as const
 
 export const describeQuotas = handler(describeClientQuotas, [0, 1], ({ components }) => {
+  const unknown = components.find(({ entityType }) => !ENTITY_TYPES.has(entityType))?.entityType
   const fault = faultOf(components)
-  return {
-    throttleTimeMs: 0,
-    errorCode: fault === undefined ? KafkaError.NONE : KafkaError.INVALID_REQUEST,
-    errorMessage: fault ?? null,
-    entries: fault === undefined ? [] : null,
+  const answer = { throttleTimeMs: 0, errorCode: KafkaError.NONE, errorMessage: '', entries: [] }
+  if (fault !== undefined) {
+    const errorCode = KafkaError.INVALID_REQUEST
+    return { ...answer, errorCode, errorMessage: fault, entries: null }
   }
+  if (unknown === undefined) return answer
+  const errorMessage = `There are no entities of type ${unknown}.`
+  return { ...answer, errorCode: KafkaError.UNSUPPORTED_VERSION, errorMessage, entries: null }
 })
 
 function faultOf(components: readonly Component[]): string | undefined {
@@ -28,7 +31,6 @@ function faultOf(components: readonly Component[]): string | undefined {
   if (types.has('ip') && types.size > 1) return 'Addresses have no users and clients.'
   for (const { entityType, matchType, match } of components) {
     if (entityType === '') return 'Unexpected empty entity type.'
-    if (!ENTITY_TYPES.has(entityType)) return `Custom entity type '${entityType}' not supported`
     if (matchType === Match.EXACT ? match === null : match !== null) {
       return `Match type ${matchType} does not go with the name ${match}.`
     }

@@ -12,6 +12,7 @@ import type { Env } from '../env.js'
 import type { Replicas } from '../replication/replicas.js'
 import type { Turns } from '../replication/turns.js'
 import type { Deadlines } from '../replication/waiting.js'
+import type { FetchSessions } from './fetch-sessions.js'
 
 /** Where clients reach this broker, as told to those of one listener. */
 export interface Endpoint {
@@ -30,6 +31,7 @@ export interface BrokerContext {
   readonly groups: GroupCoordinator
   readonly producerIds: ProducerIds
   readonly transactionalIds: TransactionalIds
+  readonly fetchSessions: FetchSessions
   readonly deadlines: Deadlines
   /** For what decompresses records. */
   readonly turns: Turns

@@ -55,7 +55,7 @@ async function create(
     )
     return {
       name,
-      topicId: validateOnly ? ZERO_UUID : made.topicId,
+      topicId: made.topicId,
       errorCode: KafkaError.NONE,
       errorMessage: null,
       topicConfigErrorCode: KafkaError.NONE,

@@ -65,15 +65,16 @@ export const alterPartitionReassignments = handler(alterApi, [0, 1], (request, c
     errorMessage: null,
     responses: [],
   }
-  if (timeoutMs <= 0) return { ...answer, errorCode: KafkaError.REQUEST_TIMED_OUT }
+  const late: Outcome | undefined =
+    timeoutMs <= 0 ? [KafkaError.REQUEST_TIMED_OUT, null] : undefined
   const responses = topics.map(({ name, partitions }) => ({
     name,
     partitions: partitions.map((target) => {
-      const [errorCode, errorMessage] = reassign(name, target, context)
+      const [errorCode, errorMessage] = late ?? reassign(name, target, context)
       return { partitionIndex: target.partitionIndex, errorCode, errorMessage }
     }),
   }))
-  return { ...answer, responses }
+  return { ...answer, errorCode: late?.[0] ?? KafkaError.NONE, responses }
 })
 
 /** To the broker that has it already: done. To none: there is nothing to cancel. */

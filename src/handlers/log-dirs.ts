@@ -20,10 +20,12 @@ export const describeLogDirs = handler(describeApi, [0, 5], async ({ topics }, c
   const partitions = wanted(topics, context)
   const results: Result[] = []
   for (const logDir of directoriesOf(context)) {
+    const isOffline = context.replicas.isOffline(logDir)
+    const here = partitions.filter(({ log }) => dirname(log.directory) === logDir)
     results.push({
-      errorCode: KafkaError.NONE,
+      errorCode: isOffline ? KafkaError.KAFKA_STORAGE_ERROR : KafkaError.NONE,
       logDir,
-      topics: topicsOf(partitions.filter(({ log }) => dirname(log.directory) === logDir)),
+      topics: topicsOf(isOffline ? [] : here),
       ...(await spaceOf(logDir)),
       isCordoned: false,
     })
@@ -37,7 +39,10 @@ function directoriesOf({ config }: RequestContext): string[] {
 
 /** Null topics ask for all. Each partition once, whatever the request repeats. */
 function wanted(topics: Request['topics'], { replicas }: RequestContext): Partition[] {
-  if (topics === null) return [...replicas.topics()].flatMap(({ partitions }) => partitions)
+  if (topics === null) {
+    const all = [...replicas.topics()].flatMap(({ partitions }) => partitions)
+    return all.filter((partition) => partition !== undefined)
+  }
   const found = new Set<Partition>()
   for (const { topic, partitions } of topics) {
     for (const index of partitions) {
@@ -77,18 +82,21 @@ async function spaceOf(path: string): Promise<{ totalBytes: number; usableBytes:
 
 export const alterReplicaLogDirs = handler(alterApi, [0, 2], ({ dirs }, context) => {
   const directories = directoriesOf(context)
-  const topics = new Map<string, { partitionIndex: number; errorCode: number }[]>()
+  const topics = new Map<string, Map<number, KafkaErrorCode>>()
   for (const { path, topics: moved } of dirs) {
     for (const { name, partitions } of moved) {
-      const answers = topics.get(name) ?? []
-      topics.set(name, answers)
-      for (const partitionIndex of partitions) {
-        const partition = context.replicas.partition(name, partitionIndex)
-        answers.push({ partitionIndex, errorCode: move(path, directories, partition) })
+      const answers = topics.get(name) ?? new Map<number, KafkaErrorCode>()
+      if (partitions.length > 0) topics.set(name, answers)
+      for (const index of partitions) {
+        const partition = context.replicas.partition(name, index)
+        answers.set(index, move(path, directories, partition))
       }
     }
   }
-  const results = [...topics].map(([topicName, partitions]) => ({ topicName, partitions }))
+  const results = [...topics].map(([topicName, answers]) => ({
+    topicName,
+    partitions: [...answers].map(([partitionIndex, errorCode]) => ({ partitionIndex, errorCode })),
+  }))
   return { throttleTimeMs: 0, results }
 })
 
@@ -98,7 +106,7 @@ function move(
   partition: Partition | undefined,
 ): KafkaErrorCode {
   if (!directories.includes(path)) return KafkaError.LOG_DIR_NOT_FOUND
-  if (!partition) return KafkaError.REPLICA_NOT_AVAILABLE
+  if (!partition) return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
   const isThere = dirname(partition.log.directory) === path
   return isThere ? KafkaError.NONE : KafkaError.INVALID_REQUEST
 }

@@ -69,7 +69,10 @@ function append(
   if (isTransactional(records)) {
     return answer(index, KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 'no transactions here')
   }
-  const batch = context.version < 3 && isMessageSet(records) ? convert(records) : records
+  if (context.version >= 3 && isMessageSet(records)) {
+    return answer(index, KafkaError.INVALID_RECORD, 'only batches of magic 2 from version 3 on')
+  }
+  const batch = isMessageSet(records) ? convert(records) : records
   if (batch instanceof SeglogError) return answer(index, conversionFault(batch), batch.message)
   const outcome = partition.append(batch, context.env.now())
   if (outcome.errorCode !== KafkaError.NONE) {

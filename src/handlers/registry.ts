@@ -4,6 +4,7 @@ import { apiVersions } from './api-versions.js'
 import { alterQuotas, describeQuotas } from './client-quotas.js'
 import { createPartitions } from './create-partitions.js'
 import { createTopics } from './create-topics.js'
+import { deleteRecords } from './delete-records.js'
 import { deleteTopics } from './delete-topics.js'
 import { describeCluster } from './describe-cluster.js'
 import { describeConfigs } from './describe-configs.js'
@@ -45,6 +46,7 @@ const list: Handler[] = [
   createPartitions,
   initProducerId,
   deleteTopics,
+  deleteRecords,
   describeConfigs,
   alterConfigs,
   incrementalAlterConfigs,

@@ -24,6 +24,8 @@ export interface Flushable {
   readonly activeHandle: number
   /** All below `offset` is on disk. */
   flushed(offset: number): void
+  /** The log was fenced, once. */
+  failed(error: SeglogError): void
 }
 
 export class Flusher {
@@ -35,8 +37,7 @@ export class Flusher {
   #round: Promise<void> | undefined
   #roundEnd = 0
   #fenced: SeglogError | undefined
-  /** Settles when syncs may begin again; undefined while they may. */
-  #paused: Promise<void> | undefined
+  #held: Promise<void> | undefined
 
   /** `directoryDirty`: names of files may not be on disk yet. */
   constructor(log: Flushable, unsynced: Iterable<number>, directoryDirty: boolean) {
@@ -56,7 +57,9 @@ export class Flusher {
   }
 
   fence(error: unknown): void {
-    this.#fenced ??= error instanceof SeglogError ? error : ioError(this.#log.directory, error)
+    if (this.#fenced) return
+    this.#fenced = error instanceof SeglogError ? error : ioError(this.#log.directory, error)
+    this.#log.failed(this.#fenced)
   }
 
   /** A file was made, renamed or removed. */
@@ -64,13 +67,42 @@ export class Flusher {
     this.#directoryDirty = true
   }
 
-  /** Seals a segment that was rolled; the next flush waits for it. */
-  seal(handle: number): void {
+  /**
+   * Seals a segment that was rolled at `endOffset`; the next flush waits for it. A seal syncs, so
+   * that the recovery point follows the rolls of a log that is never flushed.
+   */
+  seal(handle: number, endOffset: number): void {
     const sealing = native
       .segmentSeal(handle)
       .catch((error) => this.fence(error))
-      .finally(() => this.#sealing.delete(sealing))
+      .finally(() => {
+        this.#sealing.delete(sealing)
+        this.#follow(endOffset)
+      })
     this.#sealing.add(sealing)
+  }
+
+  #follow(endOffset: number): void {
+    const isBehind = this.#sealing.size > 0 || this.#unsynced.size > 0
+    if (isBehind || this.#round || this.#held || this.#fenced) return
+    // Whoever waits for this round tries again after a failure that fenced nothing.
+    const round = this.#syncNames().then(() => this.#log.flushed(endOffset))
+    this.#round = round
+      .catch(() => {})
+      .finally(() => {
+        this.#round = undefined
+      })
+    this.#roundEnd = this.#log.recoveryPoint
+  }
+
+  async #syncNames(): Promise<void> {
+    if (!this.#directoryDirty) return
+    const directory = await openForSync(this.#log.directory)
+    try {
+      await this.#syncDirectory(directory)
+    } finally {
+      await directory.close()
+    }
   }
 
   /** The file of a segment is gone, or is the active one. */
@@ -91,12 +123,12 @@ export class Flusher {
   async flush(offset: number, isOver: () => boolean): Promise<void> {
     const target = () => Math.min(offset, this.#log.endOffset)
     while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
-      if (isOver()) return
-      if (this.#fenced) throw this.#fenced
-      if (this.#paused !== undefined) {
-        await this.#paused
+      if (this.#held !== undefined) {
+        await this.#held
         continue
       }
+      if (isOver()) return
+      if (this.#fenced) throw this.#fenced
       this.#round ??= this.#sync().finally(() => {
         this.#round = undefined
       })
@@ -149,16 +181,19 @@ export class Flusher {
     if (this.#fenced) throw this.#fenced
   }
 
-  /** Begins no sync until `until` has settled. */
-  pause(until: Promise<unknown>): void {
-    const over = until.then(
-      () => {},
-      () => {},
-    )
-    this.#paused = over
-    void over.then(() => {
-      if (this.#paused === over) this.#paused = undefined
+  /** Lets no sync begin while `work` runs, which itself begins when none is under way. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    let release = () => {}
+    this.#held = new Promise<void>((resolve) => {
+      release = resolve
     })
+    try {
+      await this.settled()
+      return await work()
+    } finally {
+      this.#held = undefined
+      release()
+    }
   }
 
   /** Resolves when no sync and no seal is under way; never rejects. */
@@ -171,11 +206,7 @@ export class Flusher {
   async finish(): Promise<void> {
     if (this.#fenced) throw this.#fenced
     await this.#syncOlder()
-    const directory = await openForSync(this.#log.directory)
-    try {
-      await this.#syncDirectory(directory)
-    } finally {
-      await directory.close()
-    }
+    this.#directoryDirty = true
+    await this.#syncNames()
   }
 }

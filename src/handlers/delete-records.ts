@@ -1,0 +1,47 @@
+/**
+ * DeleteRecords: moves the start of logs up (KIP-107). Records below are not served any more at
+ * once; the space of whole segments comes back later.
+ */
+import { deleteRecords as api } from '../apis/delete-records.js'
+import { isInternal } from '../controller/internal-topics.js'
+import { KafkaError, type KafkaErrorCode, SeglogError } from '../errors.js'
+import type { RequestOf } from '../protocol/schema.js'
+import type { TopicReplicas } from '../replication/replicas.js'
+import { handler } from './handler.js'
+
+type Wish = RequestOf<typeof api>['topics'][number]['partitions'][number]
+
+/** Stands for everything below the high watermark. */
+const HIGH_WATERMARK = -1
+
+export const deleteRecords = handler(api, [0, 2], ({ topics }, { replicas }) => ({
+  throttleTimeMs: 0,
+  topics: topics
+    .filter(({ partitions }) => partitions.length > 0)
+    .map(({ name, partitions }) => ({
+      name,
+      partitions: partitions.map((wish) => trim(wish, replicas.topic(name))),
+    })),
+}))
+
+function trim(wish: Wish, served: TopicReplicas | undefined) {
+  const { partitionIndex, offset } = wish
+  const refused = (errorCode: KafkaErrorCode) => ({ partitionIndex, lowWatermark: -1, errorCode })
+  const partition = served?.partitions[partitionIndex]
+  if (!served || !partition) return refused(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+  if (isInternal(served.topic)) return refused(KafkaError.INVALID_TOPIC_EXCEPTION)
+  // Of a log that is compacted alone, nothing goes by its age or place.
+  if (!served.config.get('cleanup.policy').includes('delete')) {
+    return refused(KafkaError.POLICY_VIOLATION)
+  }
+  const { log, highWatermark } = partition
+  const target = offset === HIGH_WATERMARK ? highWatermark : offset
+  if (target < 0 || target > highWatermark) return refused(KafkaError.OFFSET_OUT_OF_RANGE)
+  try {
+    log.deleteBefore(target)
+  } catch (error) {
+    if (!(error instanceof SeglogError)) throw error
+    return refused(KafkaError.KAFKA_STORAGE_ERROR)
+  }
+  return { partitionIndex, lowWatermark: log.startOffset, errorCode: KafkaError.NONE }
+}
