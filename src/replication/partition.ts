@@ -11,6 +11,7 @@ import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import { native, Result, Status } from '../native.js'
 import { batchAt, crcMatches } from '../records/batch.js'
 import { readSequence } from '../records/sequence.js'
+import { INVALID_TIMESTAMP } from '../storage/append-rules.js'
 import type { Log } from '../storage/log.js'
 import type { Slice } from '../storage/slice.js'
 
@@ -57,12 +58,20 @@ export class Partition {
   /** Takes over a configuration, from the next append on. */
   configure(config: TopicConfig): void {
     this.#config = config
+    // Kafka's default, 2^63 - 1, means never, and reads as Infinity.
     const flushMessages = config.get('flush.messages')
     this.log.configure({
       segmentBytes: config.get('segment.bytes'),
       indexIntervalBytes: config.get('index.interval.bytes'),
-      // Kafka's default, 2^63 - 1, means never.
       flushMessages: flushMessages >= Number.MAX_SAFE_INTEGER ? 0 : flushMessages,
+      fileDeleteDelayMs: config.get('file.delete.delay.ms'),
+      segmentMs: config.get('segment.ms'),
+      segmentIndexBytes: config.get('segment.index.bytes'),
+      retentionMs: config.get('retention.ms'),
+      retentionBytes: config.get('retention.bytes'),
+      timestampType: config.get('message.timestamp.type'),
+      timestampBeforeMaxMs: config.get('message.timestamp.before.max.ms'),
+      timestampAfterMaxMs: config.get('message.timestamp.after.max.ms'),
     })
   }
 
@@ -155,6 +164,8 @@ function refuseStatus(status: number): AppendOutcome {
       const outcome = refuse(KafkaError.INVALID_RECORD, 'the batch breaks a rule of the format')
       return { ...outcome, badRecord }
     }
+    case INVALID_TIMESTAMP:
+      return refuse(KafkaError.INVALID_TIMESTAMP, 'a timestamp is out of its bounds')
     case Status.TOO_LARGE:
       return refuse(KafkaError.RECORD_LIST_TOO_LARGE, 'the batch does not fit into a segment')
     default:
