@@ -30,7 +30,7 @@ export const fetch = api({
       15,
       struct({
         replicaId: since(15, int32, -1),
-        replicaEpoch: since(15, int64, -1),
+        replicaEpoch: since(15, int64Clamped, -1),
       }),
     ),
     maxWaitMs: int32,
@@ -47,9 +47,9 @@ export const fetch = api({
           struct({
             partition: int32,
             currentLeaderEpoch: since(9, int32, -1),
-            fetchOffset: int64,
+            fetchOffset: int64Clamped,
             lastFetchedEpoch: since(12, int32, -1),
-            logStartOffset: since(5, int64, -1),
+            logStartOffset: since(5, int64Clamped, -1),
             partitionMaxBytes: int32,
             replicaDirectoryId: tagged(0, 17, uuid),
             // Long.MAX_VALUE: the follower does not report its watermark (KIP-1166).

@@ -65,15 +65,26 @@ function storedRecords(
   return slice && (first || slice.sizeBytes <= maxBytes) ? slice : undefined
 }
 
-/** What a fetch of one partition is answered. */
+/** Of a request, what holds for each of its partitions. */
+export interface Reading {
+  version: number
+  isolationLevel: number
+  /** Of a broker that follows; -1 for a client. */
+  replicaId: number
+}
+
+/**
+ * What a fetch of one partition is answered: at most `maxBytes`, but where it is the first with
+ * records, one batch at least.
+ */
 export function readPartition(
   partition: Partition,
   wish: PartitionRequest,
+  { version, isolationLevel, replicaId }: Reading,
   maxBytes: number,
   first: boolean,
-  version: number,
 ): PartitionResponse {
-  const fault = epochFault(partition, wish)
+  const fault = replicaId >= 0 ? strangerFault(version) : epochFault(partition, wish)
   if (fault !== KafkaError.NONE) return partitionFailure(wish.partition, fault)
   try {
     const records =
@@ -86,7 +97,7 @@ export function readPartition(
       highWatermark: partition.highWatermark,
       lastStableOffset: partition.highWatermark,
       logStartOffset: partition.log.startOffset,
-      abortedTransactions: null,
+      abortedTransactions: isolationLevel === READ_COMMITTED ? [] : null,
       preferredReadReplica: -1,
       records,
     }
@@ -95,9 +106,18 @@ export function readPartition(
   }
 }
 
+const READ_COMMITTED = 1
+
+/** Nobody else has replicas. */
+function strangerFault(version: number) {
+  return version < 9 ? KafkaError.NOT_LEADER_OR_FOLLOWER : KafkaError.UNKNOWN_LEADER_EPOCH
+}
+
 const EMPTY = new Uint8Array(0)
 
 function epochFault(partition: Partition, wish: PartitionRequest) {
+  // What comes of a later epoch than the last one is not of this log.
+  if (wish.lastFetchedEpoch > partition.leaderEpoch) return KafkaError.OFFSET_OUT_OF_RANGE
   if (wish.currentLeaderEpoch < 0) return KafkaError.NONE
   if (wish.currentLeaderEpoch < partition.leaderEpoch) return KafkaError.FENCED_LEADER_EPOCH
   if (wish.currentLeaderEpoch > partition.leaderEpoch) return KafkaError.UNKNOWN_LEADER_EPOCH
@@ -112,14 +132,18 @@ function readFault(error: unknown) {
   return KafkaError.KAFKA_STORAGE_ERROR
 }
 
-export function partitionFailure(partitionIndex: number, errorCode: number): PartitionResponse {
+export function partitionFailure(
+  partitionIndex: number,
+  errorCode: number,
+  abortedTransactions: PartitionResponse['abortedTransactions'] = null,
+): PartitionResponse {
   return {
     partitionIndex,
     errorCode,
     highWatermark: -1,
     lastStableOffset: -1,
     logStartOffset: -1,
-    abortedTransactions: null,
+    abortedTransactions,
     preferredReadReplica: -1,
     records: EMPTY,
   }

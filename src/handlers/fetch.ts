@@ -32,6 +32,7 @@ interface Look {
 export const fetch = handler(api, [0, 18], (request, context) => {
   const turn = context.fetchSessions.begin(request, context.version)
   if (typeof turn === 'number') return failure(turn)
+  if (request.isolationLevel < 0 || request.isolationLevel > 1) return refuse(turn)
   const first = look(request, turn, context)
   const enough = first.failed || first.sizeBytes >= request.minBytes
   if (enough || request.maxWaitMs <= 0 || turn.wishes.length === 0) return answer(turn, first)
@@ -88,6 +89,9 @@ function look(request: Request, { wishes }: FetchTurn, context: RequestContext):
   const { version, config } = context
   const result: Look = { found: [], sizeBytes: 0, failed: false }
   let leftBytes = Math.min(request.maxBytes, config.get('fetch.max.bytes'))
+  const { isolationLevel } = request
+  const replicaId = version < 15 ? request.replicaId : request.replicaState.replicaId
+  const reading = { version, isolationLevel, replicaId }
   if (version < 4) leftBytes = Math.min(leftBytes, CONVERTED_REQUEST_BYTES_MAX)
   for (const wish of wishes) {
     const { partition: index, partitionMaxBytes } = wish.partition
@@ -97,8 +101,8 @@ function look(request: Request, { wishes }: FetchTurn, context: RequestContext):
     const maxBytes = Math.min(leftBytes, partitionMaxBytes)
     const isFirst = result.sizeBytes === 0
     const response = partition
-      ? readPartition(partition, wish.partition, maxBytes, isFirst, version)
-      : partitionFailure(index, unknown(wish, version))
+      ? readPartition(partition, wish.partition, reading, maxBytes, isFirst)
+      : partitionFailure(index, unknown(wish, version), [])
     const sizeBytes = response.records ? sizeOf(response.records) : 0
     leftBytes = Math.max(0, leftBytes - sizeBytes)
     result.sizeBytes += sizeBytes
@@ -123,6 +127,15 @@ function answer(turn: FetchTurn, { found }: Look): Response {
     else responses.push({ topic: wish.topic, topicId: wish.topicId, partitions: [response] })
   }
   return { throttleTimeMs: 0, errorCode: KafkaError.NONE, sessionId, responses }
+}
+
+/** Kafka has no better code for an isolation level that nobody knows. */
+function refuse(turn: FetchTurn): Response {
+  const errorCode = KafkaError.UNKNOWN_SERVER_ERROR
+  const found = turn.wishes.map((wish) => {
+    return { wish, response: partitionFailure(wish.partition.partition, errorCode, []) }
+  })
+  return { ...answer(turn, { found, sizeBytes: 0, failed: true }), errorCode, sessionId: 0 }
 }
 
 function failure(errorCode: number): Response {

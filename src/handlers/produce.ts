@@ -7,42 +7,39 @@
  * later versions carry batches alone.
  */
 import { produce as api } from '../apis/produce.js'
+import { isInternal } from '../controller/internal-topics.js'
 import { KafkaError, type KafkaErrorCode, SeglogError } from '../errors.js'
+import type { RequestOf, ResponseInput } from '../protocol/schema.js'
+import { parseBatchHeader } from '../records/batch.js'
 import { isMessageSet, upConverted } from '../records/conversion.js'
-import { Attribute, BatchField, MAGIC } from '../records/format.js'
 import type { Partition } from '../replication/partition.js'
+import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
+import { batchFault } from './produce-rules.js'
 
+type TopicData = RequestOf<typeof api>['topicData'][number]
+type TopicResponse = ResponseInput<typeof api>['responses'][number]
 type Outcome = ReturnType<typeof answer>
 
 export const produce = handler(api, [0, 13], (request, context) => {
   let failed = false
   const syncs: Promise<void>[] = []
-  const responses = request.topicData.map((topic) => {
-    const served =
-      context.version >= 13
-        ? context.replicas.topicById(topic.topicId)
-        : context.replicas.topic(topic.name)
+  const responses: TopicResponse[] = []
+  for (const topic of distinctTopics(request.topicData)) {
+    if (topic.partitionData.length === 0) continue
+    const { name, topicId } = topic
+    const byId = context.version >= 13
+    const served = byId ? context.replicas.topicById(topicId) : context.replicas.topic(name)
     const unknown =
-      context.version >= 13 && !served
-        ? KafkaError.UNKNOWN_TOPIC_ID
-        : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+      byId && !served ? KafkaError.UNKNOWN_TOPIC_ID : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     const partitionResponses = topic.partitionData.map(({ index, records }) => {
-      const outcome = append(
-        request.acks,
-        served?.partitions[index],
-        unknown,
-        index,
-        records,
-        context,
-        syncs,
-      )
+      const outcome = append(request.acks, served, unknown, index, records, context, syncs)
       failed ||= outcome.errorCode !== KafkaError.NONE
       return outcome
     })
-    return { name: topic.name, topicId: topic.topicId, partitionResponses }
-  })
+    responses.push({ name, topicId, partitionResponses })
+  }
   if (request.acks !== 0) {
     return syncs.length === 0 ? { responses } : Promise.all(syncs).then(() => ({ responses }))
   }
@@ -50,41 +47,61 @@ export const produce = handler(api, [0, 13], (request, context) => {
   return undefined
 })
 
+/** As in Kafka, of a partition that is named twice the last one counts. */
+function distinctTopics(topics: readonly TopicData[]): readonly TopicData[] {
+  if (topics.length === 1 && topics[0]!.partitionData.length === 1) return topics
+  const merged = new Map<string, Map<number, TopicData['partitionData'][number]>>()
+  const heads = new Map<string, TopicData>()
+  for (const topic of topics) {
+    const key = `${topic.topicId} ${topic.name}`
+    const partitions = merged.get(key) ?? new Map()
+    for (const data of topic.partitionData) partitions.set(data.index, data)
+    merged.set(key, partitions)
+    heads.set(key, topic)
+  }
+  return [...heads].map(([key, topic]) => ({
+    ...topic,
+    partitionData: [...(merged.get(key)?.values() ?? [])],
+  }))
+}
+
 function append(
   acks: number,
-  partition: Partition | undefined,
+  served: TopicReplicas | undefined,
   unknown: number,
   index: number,
   records: Uint8Array | null,
   context: RequestContext,
   syncs: Promise<void>[],
 ): Outcome {
+  const { version } = context
+  const partition = served?.partitions[index]
   if (acks < -1 || acks > 1) return answer(index, KafkaError.INVALID_REQUIRED_ACKS)
-  if (!partition) return answer(index, unknown)
+  if (!served || !partition) return answer(index, unknown)
+  if (isInternal(served.topic) && context.clientId !== ADMIN_CLIENT) {
+    return answer(index, KafkaError.INVALID_TOPIC_EXCEPTION)
+  }
   // An empty set is no fault in an old client.
-  if (records?.length === 0 && context.version < 3) return answer(index, KafkaError.NONE)
-  if (!records || records.length === 0) {
-    return answer(index, KafkaError.INVALID_RECORD, 'a partition without a batch')
-  }
-  if (isTransactional(records)) {
-    return answer(index, KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 'no transactions here')
-  }
-  if (context.version >= 3 && isMessageSet(records)) {
-    return answer(index, KafkaError.INVALID_RECORD, 'only batches of magic 2 from version 3 on')
-  }
-  const batch = isMessageSet(records) ? convert(records) : records
+  if (records?.length === 0 && version < 3) return answer(index, KafkaError.NONE)
+  const sent = records ?? EMPTY
+  const old = isMessageSet(sent)
+  const batch = version < 3 && old ? convert(sent) : sent
   if (batch instanceof SeglogError) return answer(index, conversionFault(batch), batch.message)
+  const fault = batchFault(batch, version, served)
+  if (fault) {
+    const [errorCode, errorMessage, badRecord] = fault
+    return { ...answer(index, errorCode, errorMessage, badRecord), ...startOf(partition) }
+  }
   const outcome = partition.append(batch, context.env.now())
   if (outcome.errorCode !== KafkaError.NONE) {
     const { errorMessage, badRecord } = outcome
-    const errorCode = forVersion(outcome.errorCode, records)
-    return answer(index, errorCode, errorMessage, badRecord)
+    const errorCode = forVersion(outcome.errorCode)
+    return { ...answer(index, errorCode, errorMessage, badRecord), ...startOf(partition) }
   }
   const { baseOffset, flushed } = outcome
-  const success = {
-    ...answer(index, KafkaError.NONE),
-    baseOffset,
-    logStartOffset: partition.log.startOffset,
+  const success = { ...answer(index, KafkaError.NONE), baseOffset, ...startOf(partition) }
+  if (served.config.get('message.timestamp.type') === 'LogAppendTime') {
+    success.logAppendTimeMs = parseBatchHeader(batch, 0).maxTimestamp
   }
   if (flushed !== undefined) {
     const failure = answer(index, KafkaError.KAFKA_STORAGE_ERROR, 'the log could not be synced')
@@ -93,12 +110,12 @@ function append(
   return success
 }
 
-/**
- * A batch of a transaction would be visible at once, since nobody writes the marker that ends it.
- */
-function isTransactional(records: Uint8Array): boolean {
-  const low = records[BatchField.ATTRIBUTES + 1] ?? 0
-  return records[BatchField.MAGIC] === MAGIC && (low & Attribute.TRANSACTIONAL) !== 0
+/** Kafka's own tools may write to the topics of the brokers. */
+const ADMIN_CLIENT = '__admin_client'
+const EMPTY = new Uint8Array(0)
+
+function startOf({ log }: Partition) {
+  return { logStartOffset: log.startOffset }
 }
 
 function convert(set: Uint8Array): Uint8Array | SeglogError {
@@ -124,10 +141,10 @@ function conversionFault({ code }: SeglogError): KafkaErrorCode {
   }
 }
 
-/** An old message set is a fault where a batch is due; other magics are damage. */
-function forVersion(errorCode: number, records: Uint8Array): number {
-  if (errorCode !== KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT) return errorCode
-  return isMessageSet(records) ? KafkaError.INVALID_RECORD : KafkaError.CORRUPT_MESSAGE
+/** Other magics than those of batches and messages are damage. */
+function forVersion(errorCode: KafkaErrorCode): KafkaErrorCode {
+  const isMagic = errorCode === KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT
+  return isMagic ? KafkaError.CORRUPT_MESSAGE : errorCode
 }
 
 function answer(index: number, errorCode: number, errorMessage: string | null = null, bad = -1) {
