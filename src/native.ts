@@ -62,6 +62,11 @@ export const AppendFlag = {
    * From a leader: batches keep their offsets and epochs, which must not go back; gaps are allowed.
    */
   FROM_LEADER: 2,
+  /**
+   * As FROM_CLIENT, from the encoder of this process: the CRC, which it left out, is computed and
+   * written, and the records are not walked.
+   */
+  FROM_ENCODER: 3,
 } as const
 
 /** What `pooledBuffer` gives at most. Mirrors BufferPool::kLargeBytes of native/. */

@@ -70,7 +70,7 @@ export class OpenLog {
   readonly #env: Env
   readonly #options: CheckedOptions
   readonly #put = (bytes: Uint8Array, sizeBytes: number) =>
-    this.#log.appendFromClient(bytes, 0, sizeBytes, 0)
+    this.#log.appendEncoded(bytes, sizeBytes)
   #flushTimer: Timer | undefined
   #retentionTimer: Timer | undefined
   /** Cuts that have been asked for and are not over. */
