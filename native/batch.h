@@ -1,7 +1,6 @@
-// A record batch in memory: its header, what makes it acceptable, and the stamps of a
-// leader. A stored message of magic 0 or 1 is read as a batch of one record at its offset, whatever
-// it wraps; new ones are not accepted. Pure functions over borrowed bytes; nothing is allocated;
-// any thread.
+// A record batch in memory: its header, what makes it acceptable, and the stamps of a leader. A
+// stored message of magic 0 or 1 is read as a batch of one record at its offset, whatever it wraps;
+// new ones are not accepted. Pure functions over borrowed bytes; nothing is allocated; any thread.
 //
 // Base offset and leader epoch lie outside the CRC, so that a leader may set them without touching
 // the rest. From a client the records of an uncompressed batch are walked; of a compressed one only

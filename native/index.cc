@@ -84,26 +84,42 @@ void EntryTable::Cut(size_t count) {
   cut_pending_ = true;
 }
 
-Status EntryTable::Write() {
+EntryTable::Pending EntryTable::TakePending() const {
+  if (given_up_ || (persisted_ == bytes_.size() && !cut_pending_))
+    return {};
+  return {path_,
+          {bytes_.begin() + static_cast<ptrdiff_t>(persisted_), bytes_.end()},
+          persisted_,
+          cut_pending_};
+}
+
+bool EntryTable::Write(const Pending& pending) {
+  if (pending.path.empty())
+    return true;
   std::shared_ptr<File> file;
-  Status status = OpenOrMake(path_, &file);
-  if (status.ok() && cut_pending_)
-    status = file->Truncate(persisted_);
+  Status status = OpenOrMake(pending.path, &file);
+  if (status.ok() && pending.cut)
+    status = file->Truncate(pending.position);
+  if (status.ok())
+    status = file->Write(pending.position, pending.bytes.data(), pending.bytes.size());
   if (!status.ok())
-    return status;
-  return file->Write(persisted_, bytes_.data() + persisted_, bytes_.size() - persisted_);
+    ::unlink(pending.path.c_str());
+  return status.ok();
+}
+
+void EntryTable::Wrote(const Pending& pending, bool written) {
+  if (pending.path.empty())
+    return;
+  given_up_ = !written;
+  if (!written)
+    return;
+  persisted_ = pending.position + pending.bytes.size();
+  cut_pending_ = false;
 }
 
 void EntryTable::Persist() {
-  if (given_up_ || (persisted_ == bytes_.size() && !cut_pending_))
-    return;
-  if (Write().ok()) {
-    persisted_ = bytes_.size();
-    cut_pending_ = false;
-  } else {
-    given_up_ = true;
-    ::unlink(path_.c_str());
-  }
+  const Pending pending = TakePending();
+  Wrote(pending, Write(pending));
 }
 
 void EntryTable::Sync() const {
@@ -295,11 +311,22 @@ void Indexes::Unload() {
   times_.Unload();
 }
 
+// In this order: killed in between, a process leaves timestamps known ahead of offsets, which does
+// no harm; behind, the largest one would be forgotten.
+void Indexes::Write(Pending* pending) {
+  pending->times_written = EntryTable::Write(pending->times);
+  pending->offsets_written = EntryTable::Write(pending->offsets);
+}
+
+void Indexes::Wrote(const Pending& pending) {
+  times_.Wrote(pending.times, pending.times_written);
+  offsets_.Wrote(pending.offsets, pending.offsets_written);
+}
+
 void Indexes::Persist() {
-  // In this order: killed in between, a process leaves timestamps known ahead of offsets, which
-  // does no harm; behind, the largest one would be forgotten.
-  times_.Persist();
-  offsets_.Persist();
+  Pending pending = TakePending();
+  Write(&pending);
+  Wrote(pending);
 }
 
 void Indexes::Sync() const {

@@ -51,12 +51,21 @@ class EntryTable {
   size_t pending() const { return (bytes_.size() - persisted_) / entry_bytes_; }
   // Makes the file what the memory is. On failure the file is removed and stays so.
   void Persist();
+  // The same in three steps, of which the second needs no lock: what the file lacks, the writing
+  // of it, and the note that it was done. One at a time, and nothing is cut meanwhile.
+  struct Pending {
+    std::string path; // empty where the file lacks nothing
+    std::vector<uint8_t> bytes;
+    size_t position;
+    bool cut;
+  };
+  Pending TakePending() const;
+  static bool Write(const Pending& pending);
+  void Wrote(const Pending& pending, bool written);
   // Persist must have been called. On failure the file is removed.
   void Sync() const;
 
  private:
-  Status Write();
-
   std::string path_;
   const size_t entry_bytes_;
   std::vector<uint8_t> bytes_;
@@ -118,6 +127,13 @@ class Indexes {
   void Unload();
   size_t memory() const { return offsets_.memory() + times_.memory(); }
   void Persist();
+  struct Pending {
+    EntryTable::Pending times, offsets;
+    bool times_written = false, offsets_written = false;
+  };
+  Pending TakePending() const { return {times_.TakePending(), offsets_.TakePending()}; }
+  static void Write(Pending* pending);
+  void Wrote(const Pending& pending);
   // REQUIRES: no Persist runs meanwhile.
   void Sync() const;
 

@@ -2,6 +2,7 @@
 // segment_open.cc, lookups and reads in segment_read.cc.
 #include "segment.h"
 
+#include "helper.h"
 #include "scan.h"
 
 #include <algorithm>
@@ -152,8 +153,33 @@ void Segment::Publish(const uint8_t* bytes, const BatchRange& range) {
   windows_->Extended(size_, range.length, range.length < kCopyBelowBytes);
   if (size_ >= spare_at_)
     AskForSpare();
-  if (indexes_.pending() >= kPendingEntriesMax)
+  if (indexes_.pending() >= kPendingEntriesMax && !persist_asked_)
+    AskToPersist();
+}
+
+void Segment::AskToPersist() {
+  persist_asked_ = Helper::Post([weak = weak_from_this()] {
+    if (const std::shared_ptr<Segment> segment = weak.lock())
+      segment->PersistIndexes();
+  });
+  // Nobody else does it now; the next flush would.
+  if (!persist_asked_ && indexes_.pending() >= 8 * kPendingEntriesMax)
     indexes_.Persist();
+}
+
+void Segment::PersistIndexes() {
+  std::lock_guard<std::mutex> persisting(persisting_);
+  Indexes::Pending pending;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    persist_asked_ = false;
+    if (at_rest_ || deleted_)
+      return;
+    pending = indexes_.TakePending();
+  }
+  Indexes::Write(&pending);
+  std::lock_guard<std::mutex> lock(mutex_);
+  indexes_.Wrote(pending);
 }
 
 Status Segment::Append(uint8_t* bytes, size_t length, Source source, int32_t leader_epoch,
@@ -195,11 +221,10 @@ Status Segment::Flush() {
       return Status::Of(Code::kFenced);
     if (options_.read_only || synced_)
       return Status::Ok();
-    if (!at_rest_)
-      indexes_.Persist();
     if (windows_ != nullptr)
       windows_->Flushed();
   }
+  PersistIndexes();
   std::shared_ptr<File> file;
   Status status = UseFile(&file);
   if (!status.ok())
@@ -261,6 +286,7 @@ Status Segment::Trim(std::shared_ptr<File>* file) {
   std::unique_ptr<Windows> windows; // its end may wait
   uint64_t size, file_bytes;
   {
+    std::lock_guard<std::mutex> persisting(persisting_);
     std::lock_guard<std::mutex> lock(mutex_);
     if (windows_ != nullptr)
       windows_->Drop();

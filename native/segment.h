@@ -152,6 +152,9 @@ class Segment : public Resident, public std::enable_shared_from_this<Segment> {
   Status Put(const uint8_t* bytes, size_t length);
   void Publish(const uint8_t* bytes, const BatchRange& range);
   Status Trim(std::shared_ptr<File>* file);
+  // Writes to the files of the indexes what they lack, and holds up no append for it.
+  void PersistIndexes();
+  void AskToPersist();
 
   // segment_cut.cc
   Status FindCut(const View& view, int64_t offset, uint64_t* cut, int64_t* next);
@@ -202,7 +205,9 @@ class Segment : public Resident, public std::enable_shared_from_this<Segment> {
 
   const int64_t base_offset_;
 
+  // Taken in this order.
   std::mutex maintenance_;
+  std::mutex persisting_; // the files of the indexes of an active segment
   std::mutex mutex_;
   std::string path_;
   SegmentOptions options_;           // the suffix may change
@@ -215,7 +220,8 @@ class Segment : public Resident, public std::enable_shared_from_this<Segment> {
   bool timestamps_known_ = true;
   bool synced_ = false; // since it was sealed
   bool deleted_ = false;
-  uint64_t spare_at_; // asked for when the log is that long
+  bool persist_asked_ = false; // of the helper
+  uint64_t spare_at_;          // asked for when the log is that long
   uint64_t size_ = 0;
   int64_t next_offset_;
   int64_t last_batch_from_;

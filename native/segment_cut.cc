@@ -98,6 +98,7 @@ Status Segment::Truncate(int64_t offset) {
   Residents::Remove(this);
   if (windows_ != nullptr)
     windows_->Halt();
+  std::lock_guard<std::mutex> persisting(persisting_);
   std::lock_guard<std::mutex> lock(mutex_);
   if (windows_ != nullptr)
     windows_->Drop();

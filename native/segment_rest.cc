@@ -80,6 +80,7 @@ void Segment::Leave() {
 
 Status Segment::Rename(const std::string& suffix) {
   std::lock_guard<std::mutex> maintenance(maintenance_);
+  std::lock_guard<std::mutex> persisting(persisting_);
   std::lock_guard<std::mutex> lock(mutex_);
   if (deleted_)
     return Status::Of(Code::kClosed);
@@ -111,6 +112,7 @@ Status Segment::Delete() {
   std::shared_ptr<Spare> spare;
   std::string paths[3];
   {
+    std::lock_guard<std::mutex> persisting(persisting_);
     std::lock_guard<std::mutex> lock(mutex_);
     if (windows_ != nullptr)
       windows_->Drop();

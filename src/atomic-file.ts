@@ -12,7 +12,8 @@ import { SeglogError } from './errors.js'
 const sizeBytesMax = 64 * 1024 * 1024
 
 /**
- * Replaces `path` by `content`, on disk once the promise resolves. Errors: NO_SPACE, TOO_MANY_FILES,
+ * Replaces `path` by `content`, on disk once the promise resolves. Errors: NO_SPACE,
+ * TOO_MANY_FILES,
  * IO.
  */
 export async function writeAtomically(path: string, content: string | Uint8Array): Promise<void> {

@@ -21,7 +21,8 @@ const code = (expected: string) => (error: unknown) =>
 const held = () => ({
   descriptors: readdirSync('/proc/self/fd').length,
   threads: readdirSync('/proc/self/task').length,
-  mappings: readFileSync('/proc/self/maps', 'utf8').split('\n').length,
+  // V8 maps its own heap as it likes; ours are of files.
+  mappings: readFileSync('/proc/self/maps', 'utf8').match(/\.log\b/g)?.length ?? 0,
 })
 
 test('thirty starts and closes hold no more than three', async (t) => {
@@ -40,11 +41,7 @@ test('thirty starts and closes hold no more than three', async (t) => {
   const after = held()
   assert.ok(after.descriptors <= settled.descriptors, `${after.descriptors} descriptors`)
   assert.ok(after.threads <= settled.threads, `${after.threads} threads`)
-  // V8 maps its own heap as it likes; 27 rounds of ours would be hundreds.
-  assert.ok(
-    after.mappings <= settled.mappings + 60,
-    `${after.mappings - settled.mappings} mappings`,
-  )
+  assert.equal(after.mappings, 0)
 })
 
 test('brokers in one process do not know of each other', async (t) => {

@@ -87,7 +87,9 @@ export class Topics {
       if (!znode)
         await this.#coordination.create(topicZNode.path(name), topicZNode.encode(complete))
       const config = TopicConfig.parse(await this.#storedConfig(name), this.#config)
-      await this.#replicas.serve(name, topicId, assignment.partitions.length, config)
+      await this.#replicas.serve(name, topicId, assignment.partitions.length, config, {
+        mayBeElsewhere: true,
+      })
     }
     for (const name of await this.#coordination.children(deletionsPath)) await this.#remove(name)
   }

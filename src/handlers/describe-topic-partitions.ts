@@ -10,6 +10,7 @@ import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import { ZERO_UUID } from '../protocol/types.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
+import { partitionState } from './metadata.js'
 import { OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
 
 type Request = RequestOf<typeof api>
@@ -87,16 +88,10 @@ function describe(name: string, from: number, limit: number, context: RequestCon
     name,
     topicId: served.topicId,
     isInternal: isInternal(name),
-    partitions: served.partitions.slice(from, from + limit).map(({ index, leaderEpoch }) => ({
-      errorCode: KafkaError.NONE,
-      partitionIndex: index,
-      leaderId: brokerId,
-      leaderEpoch,
-      replicaNodes: [brokerId],
-      isrNodes: [brokerId],
+    partitions: served.partitions.slice(from, from + limit).map((partition, at) => ({
+      ...partitionState(partition, from + at, brokerId),
       eligibleLeaderReplicas: [],
       lastKnownElr: [],
-      offlineReplicas: [],
     })),
     topicAuthorizedOperations: TOPIC_OPERATIONS,
   }

@@ -126,7 +126,7 @@ function findTimestamp({ log, highWatermark }: Partition, timestamp: number): Fo
   if (!batch) return NOT_FOUND
   const { leaderEpoch } = parseBatchHeader(batch, 0)
   for (const record of iterateRecords(batch)) {
-    if (record.timestamp < timestamp) continue
+    if (record.timestamp < timestamp || record.offset < log.startOffset) continue
     if (record.offset >= highWatermark) return NOT_FOUND
     return { offset: record.offset, timestamp: record.timestamp, leaderEpoch }
   }

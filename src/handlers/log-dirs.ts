@@ -20,10 +20,12 @@ export const describeLogDirs = handler(describeApi, [0, 5], async ({ topics }, c
   const partitions = wanted(topics, context)
   const results: Result[] = []
   for (const logDir of directoriesOf(context)) {
+    const isOffline = context.replicas.isOffline(logDir)
+    const here = partitions.filter(({ log }) => dirname(log.directory) === logDir)
     results.push({
-      errorCode: KafkaError.NONE,
+      errorCode: isOffline ? KafkaError.KAFKA_STORAGE_ERROR : KafkaError.NONE,
       logDir,
-      topics: topicsOf(partitions.filter(({ log }) => dirname(log.directory) === logDir)),
+      topics: topicsOf(isOffline ? [] : here),
       ...(await spaceOf(logDir)),
       isCordoned: false,
     })
@@ -37,7 +39,10 @@ function directoriesOf({ config }: RequestContext): string[] {
 
 /** Null topics ask for all. Each partition once, whatever the request repeats. */
 function wanted(topics: Request['topics'], { replicas }: RequestContext): Partition[] {
-  if (topics === null) return [...replicas.topics()].flatMap(({ partitions }) => partitions)
+  if (topics === null) {
+    const all = [...replicas.topics()].flatMap(({ partitions }) => partitions)
+    return all.filter((partition) => partition !== undefined)
+  }
   const found = new Set<Partition>()
   for (const { topic, partitions } of topics) {
     for (const index of partitions) {

@@ -9,6 +9,7 @@ import { topicNameFault } from '../controller/topic-names.js'
 import { KafkaError, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import { ZERO_UUID } from '../protocol/types.js'
+import type { Partition } from '../replication/partition.js'
 import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
@@ -125,17 +126,37 @@ function describe(
     name: topic,
     topicId,
     isInternal: isInternal(topic),
-    partitions: partitions.map(({ index, leaderEpoch }) => ({
-      errorCode: KafkaError.NONE,
-      partitionIndex: index,
-      leaderId: brokerId,
-      leaderEpoch,
-      replicaNodes: [brokerId],
-      isrNodes: [brokerId],
-      offlineReplicas: [],
-    })),
+    partitions: partitions.map((partition, index) => partitionState(partition, index, brokerId)),
     topicAuthorizedOperations,
   }
+}
+
+/** What clients are told of a partition: led here, or on a disk that is not there. */
+export function partitionState(
+  partition: Partition | undefined,
+  partitionIndex: number,
+  brokerId: number,
+) {
+  const replicaNodes = [brokerId]
+  return partition
+    ? {
+        errorCode: KafkaError.NONE,
+        partitionIndex,
+        leaderId: brokerId,
+        leaderEpoch: partition.leaderEpoch,
+        replicaNodes,
+        isrNodes: [brokerId],
+        offlineReplicas: [],
+      }
+    : {
+        errorCode: KafkaError.LEADER_NOT_AVAILABLE,
+        partitionIndex,
+        leaderId: -1,
+        leaderEpoch: -1,
+        replicaNodes,
+        isrNodes: [],
+        offlineReplicas: [brokerId],
+      }
 }
 
 function missing(name: string | null, topicId: string, errorCode: number): TopicResponse {

@@ -14,6 +14,7 @@ import { readSequence } from '../records/sequence.js'
 import { INVALID_TIMESTAMP } from '../storage/append-rules.js'
 import type { Log } from '../storage/log.js'
 import type { Slice } from '../storage/slice.js'
+import { logTuning } from './log-tuning.js'
 
 /** Told of each append; see `Partition.watch`. */
 export interface Watcher {
@@ -58,21 +59,7 @@ export class Partition {
   /** Takes over a configuration, from the next append on. */
   configure(config: TopicConfig): void {
     this.#config = config
-    // Kafka's default, 2^63 - 1, means never, and reads as Infinity.
-    const flushMessages = config.get('flush.messages')
-    this.log.configure({
-      segmentBytes: config.get('segment.bytes'),
-      indexIntervalBytes: config.get('index.interval.bytes'),
-      flushMessages: flushMessages >= Number.MAX_SAFE_INTEGER ? 0 : flushMessages,
-      fileDeleteDelayMs: config.get('file.delete.delay.ms'),
-      segmentMs: config.get('segment.ms'),
-      segmentIndexBytes: config.get('segment.index.bytes'),
-      retentionMs: config.get('retention.ms'),
-      retentionBytes: config.get('retention.bytes'),
-      timestampType: config.get('message.timestamp.type'),
-      timestampBeforeMaxMs: config.get('message.timestamp.before.max.ms'),
-      timestampAfterMaxMs: config.get('message.timestamp.after.max.ms'),
-    })
+    this.log.configure(logTuning(config, jitterOf(this.topic, this.index)))
   }
 
   /** Consumers see what is below it. */
@@ -135,6 +122,11 @@ export class Partition {
   }
 }
 
+/** Logs that are filled alike are not to roll at the same time: each has a share by its name. */
+function jitterOf(topic: string, index: number): number {
+  return native.crc32(Buffer.from(topic), 0, Buffer.byteLength(topic), index) / 2 ** 32
+}
+
 function isSound(bytes: Uint8Array): boolean {
   try {
     return crcMatches(batchAt(bytes, 0))
@@ -165,7 +157,7 @@ function refuseStatus(status: number): AppendOutcome {
       return { ...outcome, badRecord }
     }
     case INVALID_TIMESTAMP:
-      return refuse(KafkaError.INVALID_TIMESTAMP, 'a timestamp is out of its bounds')
+      return refuse(KafkaError.INVALID_TIMESTAMP, 'a timestamp is too far from the clock')
     case Status.TOO_LARGE:
       return refuse(KafkaError.RECORD_LIST_TOO_LARGE, 'the batch does not fit into a segment')
     default:

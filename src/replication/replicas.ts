@@ -7,13 +7,13 @@ import { SeglogError } from '../errors.js'
 import type { LogManager } from '../storage/log-manager.js'
 import { Partition } from './partition.js'
 
-/** The partitions of one topic by their index; a hole is a partition that another broker holds. */
+/** The partitions of one topic by their index; a hole is a partition that is not served here. */
 export interface TopicReplicas {
   readonly topic: string
   /** Base64url, 22 characters, as Kafka prints it. */
   readonly topicId: string
   readonly config: TopicConfig
-  readonly partitions: Partition[]
+  readonly partitions: (Partition | undefined)[]
 }
 
 export class Replicas {
@@ -29,31 +29,38 @@ export class Replicas {
   /**
    * Makes the logs of a topic that are missing and serves it. Rejects with nothing left of what was
    * missing; with CLOSED where the broker stops meanwhile, and then what was made is left for the
-   * next start.
+   * next start. With `mayBeElsewhere` a log that is missing while a disk is, is not made anew: its
+   * offsets would start again.
    */
   async serve(
     topic: string,
     topicId: string,
     partitionCount: number,
     config: TopicConfig,
+    { mayBeElsewhere = false } = {},
   ): Promise<TopicReplicas> {
     const known = this.#topics.get(topic)
     if (known && known.topicId !== topicId) {
       throw new SeglogError('EXISTS', `${topic} is served with another id, ${known.topicId}`)
     }
     const served = known ?? { topic, topicId, config, partitions: [] }
+    const before = served.partitions.length
     const made: Partition[] = []
     try {
-      for (let index = served.partitions.length; index < partitionCount; index++) {
+      for (let index = before; index < partitionCount; index++) {
         if (this.#stopping) throw new SeglogError('CLOSED', `${topic}: the broker stops`)
         const isNew = !this.#logs.has({ topic, partition: index })
+        if (isNew && mayBeElsewhere && this.#logs.incomplete) {
+          served.partitions[index] = undefined
+          continue
+        }
         const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
         const partition = new Partition(topic, index, log, served.config)
         if (isNew) made.push(partition)
         served.partitions[index] = partition
       }
     } catch (error) {
-      served.partitions.length -= made.length
+      served.partitions.length = before
       if (this.#stopping) throw error
       await this.#discard(made).catch(() => {})
       throw error
@@ -73,6 +80,12 @@ export class Replicas {
     for (const partition of served.partitions) partition?.configure(config)
   }
 
+  /** Whether a log directory cannot be used. `path` is absolute. */
+  isOffline(path: string): boolean {
+    const known = this.#logs.directories().find((directory) => directory.path === path)
+    return known === undefined || known.offline !== undefined
+  }
+
   /** No log is made from now on, and who is about to make many ends. */
   stopMaking(): void {
     this.#stopping = true
@@ -87,7 +100,7 @@ export class Replicas {
     if (!served) return
     this.#topics.delete(name)
     this.#byId.delete(served.topicId)
-    await this.#discard(served.partitions)
+    await this.#discard(served.partitions.filter((partition) => partition !== undefined))
   }
 
   async #discard(partitions: readonly Partition[]): Promise<void> {
@@ -118,7 +131,7 @@ export class Replicas {
    */
   async close(): Promise<void> {
     const partitions = [...this.#topics.values()].flatMap((served) => served.partitions)
-    const results = await Promise.allSettled(partitions.map((partition) => partition.close()))
+    const results = await Promise.allSettled(partitions.map((partition) => partition?.close()))
     const failed = results.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
   }

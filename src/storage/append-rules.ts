@@ -50,7 +50,8 @@ export function checkRules(
 
 /**
  * Gives a batch the broker's time, as Kafka does: attributes, largest timestamp and CRC change.
- * Returns what they were, or undefined where the bytes do not carry a right CRC and were left alone:
+ * Returns what they were, or undefined where the bytes do not carry a right CRC and were left
+ * alone:
  * a new one would hide the damage.
  */
 export function stampTime(

@@ -18,7 +18,8 @@ import { emptySegment } from './segments.js'
 /**
  * Appends `length` bytes at `offset` of `bytes`: one batch of a client, which gets its offset and
  * `leaderEpoch`, or the batches of a leader as they are. Returns the base offset or a status;
- * CLOSED, FENCED, READ_ONLY, TOO_LARGE, INVALID_TIMESTAMP and those of `segmentAppend` and `segmentCreate`.
+ * CLOSED, FENCED, READ_ONLY, TOO_LARGE, INVALID_TIMESTAMP and those of `segmentAppend` and
+ * `segmentCreate`.
  */
 export function append(
   log: LogState,

@@ -21,28 +21,29 @@ export function moveStart(log: LogState, offset: number): void {
 }
 
 /**
- * As `moveStart`, and removes the segments that lie wholly below. `flush` brings the names in the
- * directory to the disk.
+ * As `moveStart`, and removes the segments that lie wholly below.
  */
-export function deleteBefore(log: LogState, offset: number, flush: () => Promise<void>): void {
+export function deleteBefore(log: LogState, offset: number): void {
   log.checkWritable()
   if (offset > log.startOffset) {
     log.checkRange(offset)
     if (offset === log.endOffset) roll(log)
     moveStart(log, offset)
   }
-  drop(log, log.segments.countBelow(log.startOffset), flush)
+  drop(log, log.segments.countBelow(log.startOffset))
 }
 
 /** Takes out the first `count` segments and has their files removed. */
-function drop(log: LogState, count: number, flush: () => Promise<void>): void {
+function drop(log: LogState, count: number): void {
   const gone = log.segments.shift(count)
   if (gone.length === 0) return
   for (const { baseOffset } of gone) log.flusher.forget(baseOffset)
   // Were the old names to go first, a power cut would leave no file that says where the log ends.
+  // A close waits for it, so that it may not wait for the close.
   const isAll = log.segments.active.sizeBytes === 0
+  const synced = isAll ? log.flusher.flush(log.endOffset, () => false) : undefined
   log.removal
-    .remove(gone, log.options.fileDeleteDelayMs, isAll ? flush() : undefined)
+    .remove(gone, log.options.fileDeleteDelayMs, synced)
     .then(() => log.flusher.directoryChanged())
     .catch((error) => log.flusher.fence(error))
 }
@@ -56,7 +57,6 @@ export async function deleteOldSegments(
   log: LogState,
   nowMs: number,
   highWatermark: number,
-  flush: () => Promise<void>,
 ): Promise<number> {
   log.checkWritable()
   const { retentionMs, retentionBytes } = log.options
@@ -73,7 +73,7 @@ export async function deleteOldSegments(
   if (count === 0) return 0
   if (count === facts.length) roll(log)
   moveStart(log, facts[count - 1]!.endOffset)
-  drop(log, count, flush)
+  drop(log, count)
   return count
 }
 

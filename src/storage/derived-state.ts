@@ -39,7 +39,9 @@ export class DerivedState {
     return this.#epochs
   }
 
-  /** Reads the files, and from `segments` what they lack. REQUIRES: called first. Rejects with IO. */
+  /**
+   * Reads the files, and from `segments` what they lack. REQUIRES: called first. Rejects with IO.
+   */
   async restore(
     segments: readonly SegmentEntry[],
     startOffset: number,
@@ -124,8 +126,10 @@ export class DerivedState {
     if (bytes[at + BatchField.MAGIC] !== MAGIC) return false
     const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
     const epoch = view.getInt32(BatchField.LEADER_EPOCH)
-    if (epoch === this.#epochs.latest) return false
-    const changed = this.#epochs.assign(epoch, readExtent(bytes, at)?.baseOffset ?? 0)
+    const base = readExtent(bytes, at)?.baseOffset ?? 0
+    // A replay also passes batches that the file knows, which are no news of an older epoch.
+    if (epoch === this.#epochs.epochAt(base)) return false
+    const changed = this.#epochs.assign(epoch, base)
     this.#epochsDirty ||= changed
     return changed
   }

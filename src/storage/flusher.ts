@@ -24,6 +24,8 @@ export interface Flushable {
   readonly activeHandle: number
   /** All below `offset` is on disk. */
   flushed(offset: number): void
+  /** The log was fenced, once. */
+  failed(error: SeglogError): void
 }
 
 export class Flusher {
@@ -35,8 +37,7 @@ export class Flusher {
   #round: Promise<void> | undefined
   #roundEnd = 0
   #fenced: SeglogError | undefined
-  /** Settles when syncs may begin again; undefined while they may. */
-  #paused: Promise<void> | undefined
+  #held: Promise<void> | undefined
 
   /** `directoryDirty`: names of files may not be on disk yet. */
   constructor(log: Flushable, unsynced: Iterable<number>, directoryDirty: boolean) {
@@ -56,7 +57,9 @@ export class Flusher {
   }
 
   fence(error: unknown): void {
-    this.#fenced ??= error instanceof SeglogError ? error : ioError(this.#log.directory, error)
+    if (this.#fenced) return
+    this.#fenced = error instanceof SeglogError ? error : ioError(this.#log.directory, error)
+    this.#log.failed(this.#fenced)
   }
 
   /** A file was made, renamed or removed. */
@@ -91,12 +94,12 @@ export class Flusher {
   async flush(offset: number, isOver: () => boolean): Promise<void> {
     const target = () => Math.min(offset, this.#log.endOffset)
     while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
-      if (isOver()) return
-      if (this.#fenced) throw this.#fenced
-      if (this.#paused !== undefined) {
-        await this.#paused
+      if (this.#held !== undefined) {
+        await this.#held
         continue
       }
+      if (isOver()) return
+      if (this.#fenced) throw this.#fenced
       this.#round ??= this.#sync().finally(() => {
         this.#round = undefined
       })
@@ -149,16 +152,19 @@ export class Flusher {
     if (this.#fenced) throw this.#fenced
   }
 
-  /** Begins no sync until `until` has settled. */
-  pause(until: Promise<unknown>): void {
-    const over = until.then(
-      () => {},
-      () => {},
-    )
-    this.#paused = over
-    void over.then(() => {
-      if (this.#paused === over) this.#paused = undefined
+  /** Lets no sync begin while `work` runs, which itself begins when none is under way. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    let release = () => {}
+    this.#held = new Promise<void>((resolve) => {
+      release = resolve
     })
+    try {
+      await this.settled()
+      return await work()
+    } finally {
+      this.#held = undefined
+      release()
+    }
   }
 
   /** Resolves when no sync and no seal is under way; never rejects. */

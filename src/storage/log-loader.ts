@@ -9,9 +9,9 @@
  * counts as below it; a process that dies between a roll and the end of its seal leaves a reserved
  * tail of zeros on an older segment, which is trimmed.
  */
-import { mkdir, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ioError } from '../atomic-file.js'
+import { ioError, makeDirectory } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
 import {
   checked,
@@ -79,7 +79,7 @@ export async function openSegments(
 
 async function settledNames(directory: string): Promise<string[]> {
   try {
-    await mkdir(directory, { recursive: true })
+    await makeDirectory(directory)
     return await settleLeftovers(directory, await readdir(directory))
   } catch (error) {
     throw ioError(directory, error)
@@ -142,7 +142,8 @@ class Loading {
   }
 
   /**
-   * Where the log begins. A log that does not reach its start offset has nothing to keep, and begins
+   * Where the log begins. A log that does not reach its start offset has nothing to keep, and
+   * begins
    * anew there.
    */
   async settleStart(): Promise<number> {

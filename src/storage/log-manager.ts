@@ -1,66 +1,51 @@
 /**
  * All log directories of a broker: takes their locks, checks whose they are, opens every
- * partition's log in them, and closes all of it so that the next start knows what is safe.
+ * partition's log in them, keeps house while they are open, and closes all of it so that the next
+ * start knows what is safe.
  *
- * The marker of a clean stop is removed before any log is opened, and written again only when every
- * log of its directory was closed in order; without it each newest segment is scanned. Opening runs
- * a bounded number of logs at a time.
+ * A directory that cannot be used, at the start or later, goes offline and the others go on; a
+ * start with none left is refused. What is wrong with its identity (another broker's, damaged, in
+ * use) is for a person to solve and refuses the start.
  */
 import { existsSync } from 'node:fs'
-import { readdir, rename, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { makeDirectory } from '../atomic-file.js'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
-import { checked, native } from '../native.js'
-import { OffsetCheckpoint, writeOffsets } from './checkpoints.js'
 import { Log } from './log.js'
-import {
-  deletedDirectory,
-  isDeletedDirectory,
-  parsePartitionDirectory,
-  partitionDirectory,
-  type TopicPartition,
-} from './log-files.js'
+import { LogDirectory, type OpenLog, type Remembered } from './log-directory.js'
+import { parsePartitionDirectory, partitionDirectory, type TopicPartition } from './log-files.js'
 import type { LogOptions } from './log-options.js'
-import {
-  readCleanShutdown,
-  readMetaProperties,
-  readTopicId,
-  removeCleanShutdown,
-  writeCleanShutdown,
-  writeMetaProperties,
-  writeTopicId,
-} from './meta-files.js'
+import { readMetaProperties, writeMetaProperties, writeTopicId } from './meta-files.js'
+import { Periodic } from './periodic.js'
 
 export interface LogManagerOptions {
   /** `log.dirs`; made where missing. */
   directories: readonly string[]
   brokerId: number
-  log: Omit<LogOptions, 'clean'>
+  log: Omit<LogOptions, keyof Remembered>
+  intervals?: Partial<Intervals>
   /** A warning or a note for the operator. */
   warn(line: string): void
 }
 
-interface LogDirectory {
-  readonly path: string
-  readonly lock: number
-  readonly clean: boolean
-  readonly logs: Map<string, OpenLog>
+/** How often the house is kept, ms. Names in brackets are those of Kafka's configuration. */
+export interface Intervals {
+  /** `log.retention.check.interval.ms` */
+  retentionMs: number
+  /** `log.flush.offset.checkpoint.interval.ms` */
+  checkpointMs: number
 }
 
-interface OpenLog extends TopicPartition {
-  log: Log
-  topicId: string | undefined
-}
-
-const OPEN_AT_ONCE = 8
+/** Kafka's. */
+const defaultIntervals: Intervals = { retentionMs: 300_000, checkpointMs: 60_000 }
 
 export class LogManager {
   readonly clusterId: string
   readonly #options: LogManagerOptions
   readonly #env: Env
   readonly #directories: LogDirectory[]
+  readonly #periodic: Periodic
 
   private constructor(
     options: LogManagerOptions,
@@ -72,26 +57,63 @@ export class LogManager {
     this.#options = options
     this.#directories = directories
     this.clusterId = clusterId
+    this.#periodic = new Periodic(env, options.warn)
   }
 
   /**
    * Rejects with LOCKED where another process or broker has a directory open, CORRUPT where
    * meta.properties is damaged, INVALID_CONFIG where a directory belongs to another broker or
-   * cluster or two of them hold the same partition, IO.
+   * cluster or two of them hold the same partition; with IO where no directory can be used.
    */
   static async open(options: LogManagerOptions, env: Env): Promise<LogManager> {
     const directories: LogDirectory[] = []
     try {
-      for (const path of options.directories) directories.push(await lockDirectory(path))
-      const clusterId = await identify(directories, options.brokerId, env)
+      await openDirectories(options, directories)
+      const clusterId = await identify(directories, options, env)
       const manager = new LogManager(options, env, directories, clusterId)
-      for (const directory of directories) await manager.#openAll(directory)
+      await manager.#load()
       manager.#refuseTwins()
+      manager.#keepHouse()
       return manager
     } catch (error) {
-      await abandon(directories)
+      await Promise.all(directories.map((directory) => directory.abandon()))
       throw error
     }
+  }
+
+  async #load(): Promise<void> {
+    const { warn } = this.#options
+    for (const directory of this.#directories) {
+      try {
+        await directory.load((path, remembered) => this.#openLog(directory, path, remembered), warn)
+      } catch (error) {
+        if (!isOfTheDisk(error)) throw error
+        await this.#lose(directory, error)
+      }
+    }
+    if (this.#online.length === 0) throw this.#directories[0]?.offline ?? noDirectory()
+  }
+
+  /** At the start: what was opened of it is let go of again, as if it had not been given. */
+  async #lose(directory: LogDirectory, error: SeglogError): Promise<void> {
+    this.#fail(directory, error)
+    await Promise.allSettled([...directory.logs.values()].map(({ log }) => log.close()))
+    directory.logs.clear()
+  }
+
+  #fail(directory: LogDirectory, error: SeglogError): void {
+    if (directory.offline) return
+    directory.fail(error)
+    this.#options.warn(`${directory.path} goes offline: ${error.message}`)
+  }
+
+  get #online(): LogDirectory[] {
+    return this.#directories.filter(({ offline }) => !offline)
+  }
+
+  /** Every directory that was opened, and why it is offline where it is. */
+  directories(): { path: string; offline: SeglogError | undefined }[] {
+    return this.#directories.map(({ path, offline }) => ({ path, offline }))
   }
 
   /**
@@ -111,38 +133,57 @@ export class LogManager {
     return topics
   }
 
-  has(partition: TopicPartition): boolean {
-    const name = partitionDirectory(partition)
-    return this.#directories.some(({ logs }) => logs.has(name))
+  /** Whether a log that is not found may be on a disk that is not there. */
+  get incomplete(): boolean {
+    return this.#online.length < this.#options.directories.length
   }
 
-  /** The log of a partition, made in the directory that holds the fewest where it is missing. */
-  async openOrCreate(partition: TopicPartition, topicId: string): Promise<Log> {
+  has(partition: TopicPartition): boolean {
+    return this.#homeOf(partition) !== undefined
+  }
+
+  #homeOf(partition: TopicPartition): LogDirectory | undefined {
     const name = partitionDirectory(partition)
-    const known = this.#directories.find(({ logs }) => logs.has(name))?.logs.get(name)
-    if (known) {
-      if (known.topicId === undefined) {
-        await writeTopicId(known.log.directory, topicId)
-        known.topicId = topicId
-      }
-      return known.log
+    return this.#directories.find(({ logs }) => logs.has(name))
+  }
+
+  /**
+   * The log of a partition, made in the directory that holds the fewest where it is missing.
+   * Rejects with NO_SPACE, TOO_MANY_FILES or IO, and nothing is left of it then; with INVALID_CONFIG
+   * where the log is of a topic of that name with another id.
+   */
+  async openOrCreate(partition: TopicPartition, topicId: string): Promise<Log> {
+    const known = this.#homeOf(partition)?.logs.get(partitionDirectory(partition))
+    if (!known) return this.#create(partition, topicId)
+    if (known.topicId !== undefined && known.topicId !== topicId) {
+      const place = `${known.log.directory} is of the topic with id ${known.topicId}`
+      throw new SeglogError('INVALID_CONFIG', `${place}, not of the one with ${topicId}`)
     }
-    const home = this.#directories.reduce((a, b) => (b.logs.size < a.logs.size ? b : a))
+    if (known.topicId === undefined) {
+      await writeTopicId(known.log.directory, topicId)
+      known.topicId = topicId
+    }
+    return known.log
+  }
+
+  async #create(partition: TopicPartition, topicId: string): Promise<Log> {
+    const name = partitionDirectory(partition)
+    const [first, ...others] = this.#online
+    if (!first) throw noDirectory()
+    const home = others.reduce((a, b) => (b.logs.size < a.logs.size ? b : a), first)
     const path = join(home.path, name)
     // A folder that is not known is what a removal that failed left: its records belong to no topic
     // any more.
-    if (existsSync(path)) await this.#discard(home, partition)
+    if (existsSync(path)) await home.discard(partition, this.#env)
     try {
-      const log = await this.#openLog(path, true)
+      const log = await this.#openLog(home, path, { clean: true })
       home.logs.set(name, { ...partition, log, topicId })
       await writeTopicId(path, topicId)
       return log
     } catch (error) {
-      await home.logs
-        .get(name)
-        ?.log.close()
-        .catch(() => {})
+      const made = home.logs.get(name)
       home.logs.delete(name)
+      await made?.log.close().catch(() => {})
       await rm(path, { recursive: true, force: true })
       throw error
     }
@@ -150,32 +191,19 @@ export class LogManager {
 
   /** Removes the closed log of a partition: out of the way by a rename first, then file by file. */
   async remove(partition: TopicPartition): Promise<void> {
-    const name = partitionDirectory(partition)
-    const home = this.#directories.find(({ logs }) => logs.has(name))
+    const home = this.#homeOf(partition)
     if (!home) return
-    home.logs.delete(name)
-    await this.#discard(home, partition)
+    home.logs.delete(partitionDirectory(partition))
+    await home.discard(partition, this.#env)
   }
 
-  async #discard({ path }: LogDirectory, partition: TopicPartition): Promise<void> {
-    const unique = this.#env.random.bytes(16).toString('hex')
-    const aside = join(path, deletedDirectory(partition, unique))
-    await rename(join(path, partitionDirectory(partition)), aside)
-    await rm(aside, { recursive: true, force: true })
-  }
-
-  async #openAll(directory: LogDirectory): Promise<void> {
-    await removeCleanShutdown(directory.path)
-    const names = (await readdir(directory.path, { withFileTypes: true }))
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-    const queue = names.values()
-    const worker = async () => {
-      for (const name of queue) await this.#openFound(directory, name)
-    }
-    const results = await Promise.allSettled(Array.from({ length: OPEN_AT_ONCE }, worker))
-    const failed = results.find((result) => result.status === 'rejected')
-    if (failed) throw failed.reason
+  async #openLog(home: LogDirectory, path: string, remembered: Remembered): Promise<Log> {
+    const { log: options, warn } = this.#options
+    const onFailure = (error: SeglogError) => this.#fail(home, error)
+    const all = { ...options, ...remembered, onFailure }
+    const log = await Log.open(path, all, this.#env.now(), this.#env)
+    if (log.report.damage) warn(`${path}: ${log.report.damage}`)
+    return log
   }
 
   /** Which of two folders holds the records that count, only a person can tell. */
@@ -190,28 +218,40 @@ export class LogManager {
     }
   }
 
-  async #openFound(directory: LogDirectory, name: string): Promise<void> {
-    const path = join(directory.path, name)
-    if (isDeletedDirectory(name)) await rm(path, { recursive: true, force: true })
-    const partition = parsePartitionDirectory(name)
-    if (!partition) return
-    const topicId = await readTopicId(path)
-    const log = await this.#openLog(path, directory.clean)
-    if (log.report.damage) this.#options.warn(`${path}: ${log.report.damage}`)
-    directory.logs.set(name, { ...partition, log, topicId })
-  }
-
-  #openLog(path: string, clean: boolean): Promise<Log> {
-    return Log.open(path, { ...this.#options.log, clean }, this.#env.now())
-  }
-
   *#openLogs(): Generator<OpenLog> {
     for (const { logs } of this.#directories) yield* logs.values()
   }
 
+  #keepHouse(): void {
+    const { retentionMs, checkpointMs } = { ...defaultIntervals, ...this.#options.intervals }
+    this.#periodic.start({
+      name: 'the check of the retention',
+      everyMs: retentionMs,
+      run: () => this.deleteOld(),
+    })
+    this.#periodic.start({
+      name: 'the checkpoint of the offsets',
+      everyMs: checkpointMs,
+      run: () => this.checkpoint(),
+    })
+  }
+
+  /** Deletes what the retention of each log has no place for. */
+  async deleteOld(): Promise<void> {
+    for (const { log } of [...this.#openLogs()]) {
+      await log.deleteOldSegments(this.#env.now(), log.endOffset)
+    }
+  }
+
+  /** Writes down what an unclean start would want to know. */
+  async checkpoint(): Promise<void> {
+    for (const directory of this.#online) await directory.checkpoint()
+  }
+
   /** Lets go of everything without a word about how clean it is: for a start that failed. */
   async abandon(): Promise<void> {
-    await abandon(this.#directories)
+    await this.#periodic.stop()
+    await Promise.all(this.#directories.map((directory) => directory.abandon()))
   }
 
   /**
@@ -219,68 +259,64 @@ export class LogManager {
    * went well.
    */
   async close(): Promise<void> {
-    const failures: unknown[] = []
-    for (const directory of this.#directories) {
-      try {
-        await closeDirectory(directory)
-      } catch (error) {
-        failures.push(error)
-      }
-      native.lockRelease(directory.lock)
+    await this.#periodic.stop()
+    const closing = this.#directories.map((directory) => directory.close())
+    const failed = (await Promise.allSettled(closing)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  }
+}
+
+/** An error that says something of a disk, and nothing of whose the directory is. */
+function isOfTheDisk(error: unknown): error is SeglogError {
+  return error instanceof SeglogError && error.code === 'IO'
+}
+
+function noDirectory(): SeglogError {
+  return new SeglogError('IO', 'no log directory is online')
+}
+
+async function openDirectories(
+  { directories, warn }: LogManagerOptions,
+  opened: LogDirectory[],
+): Promise<void> {
+  let failure: SeglogError | undefined
+  for (const path of directories) {
+    try {
+      opened.push(await LogDirectory.open(path))
+    } catch (error) {
+      if (!isOfTheDisk(error)) throw error
+      failure ??= error
+      warn(`${path} stays offline: ${error.message}`)
     }
-    if (failures.length > 0) throw failures[0]
   }
-}
-
-async function closeLog({ log }: OpenLog): Promise<void> {
-  await log.close()
-}
-
-async function abandon(directories: LogDirectory[]): Promise<void> {
-  await Promise.allSettled(directories.flatMap(({ logs }) => [...logs.values()].map(closeLog)))
-  for (const { lock } of directories) native.lockRelease(lock)
-}
-
-async function closeDirectory(directory: LogDirectory): Promise<void> {
-  const logs = [...directory.logs.values()]
-  const results = await Promise.allSettled(logs.map(closeLog))
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed) throw failed.reason
-  const offsets = logs.map(({ topic, partition, log }) => {
-    return { topic, partition, offset: log.endOffset }
-  })
-  await writeOffsets(join(directory.path, OffsetCheckpoint.RECOVERY_POINT), offsets)
-  await writeOffsets(join(directory.path, OffsetCheckpoint.HIGH_WATERMARK), offsets)
-  await writeCleanShutdown(directory.path, { brokerEpoch: -1 })
-}
-
-async function lockDirectory(path: string): Promise<LogDirectory> {
-  const absolute = resolve(path)
-  await makeDirectory(absolute)
-  const lock = checked(native.lockAcquire(join(absolute, '.lock')), absolute)
-  try {
-    const clean = (await readCleanShutdown(absolute)) !== undefined
-    return { path: absolute, lock, clean, logs: new Map() }
-  } catch (error) {
-    native.lockRelease(lock)
-    throw error
-  }
+  if (opened.length === 0) throw failure ?? noDirectory()
 }
 
 /** Reads whose directories these are, and marks new ones. Resolves with the id of the cluster. */
-async function identify(directories: LogDirectory[], brokerId: number, env: Env): Promise<string> {
+async function identify(
+  directories: readonly LogDirectory[],
+  { brokerId, warn }: LogManagerOptions,
+  env: Env,
+): Promise<string> {
   const found = await Promise.all(directories.map(({ path }) => readMetaProperties(path)))
   const clusterId =
     found.find((meta) => meta)?.clusterId ?? env.random.bytes(16).toString('base64url')
-  for (const [i, directory] of directories.entries()) {
+  for (const [i, { path }] of directories.entries()) {
     const meta = found[i]
     if (meta && (meta.brokerId !== brokerId || meta.clusterId !== clusterId)) {
       const owner = `broker ${meta.brokerId} of cluster ${meta.clusterId}`
       const here = `broker ${brokerId} of ${clusterId}`
-      const text = `${directory.path} belongs to ${owner}, not to ${here}`
-      throw new SeglogError('INVALID_CONFIG', text)
+      throw new SeglogError('INVALID_CONFIG', `${path} belongs to ${owner}, not to ${here}`)
     }
-    if (!meta) await writeMetaProperties(directory.path, { brokerId, clusterId })
+    if (meta) continue
+    if (await hasPartitions(path)) {
+      warn(`${path} holds logs and no meta.properties; it is taken for one of cluster ${clusterId}`)
+    }
+    await writeMetaProperties(path, { brokerId, clusterId })
   }
   return clusterId
+}
+
+async function hasPartitions(path: string): Promise<boolean> {
+  return (await readdir(path)).some((name) => parsePartitionDirectory(name) !== undefined)
 }

@@ -2,6 +2,7 @@
  * What a log is opened with, and what opening it found. Names in brackets are those of Kafka's
  * configuration.
  */
+import type { SeglogError } from '../errors.js'
 import type { SegmentOptions } from '../native.js'
 
 /** What may change while the log is open; see `Log.configure`. */
@@ -12,6 +13,8 @@ export interface LogTuning {
   indexIntervalBytes: number
   /** Flush after so many records; 0 leaves it to the page cache (`log.flush.interval.messages`). */
   flushMessages: number
+  /** The longest time that a record waits for a sync, ms (`flush.ms`); Infinity: no such. */
+  flushMs: number
   /** How long a removed file keeps its place on the disk, ms (`log.segment.delete.delay.ms`). */
   fileDeleteDelayMs: number
   /** Age of its first batch at which a segment is closed, ms (`log.roll.ms`); Infinity: none. */
@@ -39,10 +42,14 @@ export interface LogOpening {
   clean: boolean
   /** Copy small batches through a mapping of the reserved file. */
   mapped: boolean
-  /** All below was on disk (`recovery-point-offset-checkpoint`); undefined where it is not known. */
+  /**
+   * All below was on disk (`recovery-point-offset-checkpoint`); undefined where it is not known.
+   */
   recoveryPoint?: number | undefined
   /** Where the log begins (`log-start-offset-checkpoint`); undefined: at its first segment. */
   logStartOffset?: number | undefined
+  /** Told once, when a write or a sync that failed has fenced the log. */
+  onFailure?: (error: SeglogError) => void
 }
 
 type Given = 'segmentBytes' | 'indexIntervalBytes' | 'flushMessages'
@@ -54,6 +61,7 @@ export const defaultLogOptions: LogOpening & LogTuning = {
   segmentBytes: 1024 * 1024 * 1024,
   indexIntervalBytes: 4096,
   flushMessages: 0,
+  flushMs: Infinity,
   fileDeleteDelayMs: 60_000,
   segmentMs: Infinity,
   segmentJitterMs: 0,

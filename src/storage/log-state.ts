@@ -2,7 +2,8 @@
  * What the files that make up a log share: its segments, its offsets, and what is derived from
  * them.
  *
- * Invariant: startOffset <= recoveryPoint <= endOffset; the three change only in `advance`. Internal
+ * Invariant: startOffset <= recoveryPoint <= endOffset; the three change only in `advance`.
+ * Internal
  * to storage: `Log` is what others see. JS thread.
  */
 import assert from 'node:assert'
@@ -112,6 +113,10 @@ export class LogState implements Flushable {
   /** The active segment was cut, and may begin with another batch. */
   forgetFirst(): void {
     this.#first = { handle: -1, timestamp: -1 }
+  }
+
+  failed(error: SeglogError): void {
+    this.options.onFailure?.(error)
   }
 
   /** Throws CLOSED. */

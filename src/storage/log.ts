@@ -11,7 +11,8 @@
  * Leaves to others: replication limits, waiting, which bytes a record holds. The files beside it
  * do the work: log-loader (recovery), append, flusher, truncation, deletion, segments (lookups).
  */
-import { type Env, systemEnv } from '../env.js'
+import { type Env, systemEnv, type Timer } from '../env.js'
+import type { SeglogError } from '../errors.js'
 import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
 import { deleteBefore, deleteOldSegments, moveStart } from './deletion.js'
@@ -35,6 +36,8 @@ export class Log {
   readonly producers: ProducerState
   readonly #state: LogState
   #owedFlush: Promise<void> | undefined
+  /** Runs from the first append that is not synced. */
+  #flushTimer: Timer | undefined
   /** The last truncation that was asked for; later ones and `close` wait for it. */
   #truncation: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
@@ -123,14 +126,29 @@ export class Log {
   #append(bytes: Uint8Array, offset: number, length: number, epoch: number, flag: number): number {
     const state = this.#state
     const baseOffset = append(state, bytes, offset, length, epoch, flag)
-    const { flushMessages } = state.options
-    if (baseOffset < 0 || flushMessages === 0) return baseOffset
+    const { flushMessages, flushMs } = state.options
+    if (baseOffset < 0) return baseOffset
+    if (flushMs !== Infinity) this.#flushLater(flushMs)
+    if (flushMessages === 0) return baseOffset
     if (state.endOffset - state.flusher.coveredOffset >= flushMessages) {
       this.#owedFlush = this.flush()
       // The failure fences the log, which the next append reports.
       this.#owedFlush.catch(() => {})
     }
     return baseOffset
+  }
+
+  #flushLater(ms: number): void {
+    this.#flushTimer ??= this.#state.env.after(ms, () => {
+      this.#flushTimer = undefined
+      // The failure fences the log, which the next append reports.
+      if (!this.#state.closed) this.flush().catch(() => {})
+    })
+  }
+
+  /** Lets nothing be written any more, because of what happened beside this log. */
+  fence(error: SeglogError): void {
+    this.#state.flusher.fence(error)
   }
 
   /**
@@ -213,7 +231,7 @@ export class Log {
    * throw as `roll`.
    */
   deleteBefore(offset: number): void {
-    deleteBefore(this.#state, offset, () => this.flush())
+    deleteBefore(this.#state, offset)
   }
 
   /**
@@ -222,7 +240,7 @@ export class Log {
    * READ_ONLY, IO.
    */
   deleteOldSegments(nowMs: number, highWatermark: number): Promise<number> {
-    return deleteOldSegments(this.#state, nowMs, highWatermark, () => this.flush())
+    return deleteOldSegments(this.#state, nowMs, highWatermark)
   }
 
   /**
@@ -235,7 +253,9 @@ export class Log {
     return this.#exclusively(() => truncate(this.#state, offset))
   }
 
-  /** Removes everything and goes on at `offset`, which may lie anywhere. Rejects as `truncateTo`. */
+  /**
+   * Removes everything and goes on at `offset`, which may lie anywhere. Rejects as `truncateTo`.
+   */
   truncateFullyAndStartAt(offset: number): Promise<void> {
     return this.#exclusively(() => startAnew(this.#state, offset))
   }
@@ -248,11 +268,11 @@ export class Log {
     const run = async () => {
       await before.catch(() => {})
       state.truncating = true
-      await state.flusher.settled()
+      // A removal may wait for a sync, so that syncs are held only behind it.
       await state.removal.settled()
       if (state.flusher.fenced) throw state.flusher.fenced
       try {
-        await change()
+        await state.flusher.hold(change)
       } catch (error) {
         state.flusher.fence(error)
         throw error
@@ -265,7 +285,6 @@ export class Log {
       state.truncating = false
     })
     this.#truncation = mine
-    state.flusher.pause(mine)
     await mine
   }
 
@@ -276,6 +295,7 @@ export class Log {
    */
   close(): Promise<void> {
     this.#state.closed = true
+    this.#flushTimer?.cancel()
     this.#closing ??= this.#close()
     return this.#closing
   }

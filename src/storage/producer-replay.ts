@@ -1,5 +1,6 @@
 /**
- * Reads the batch headers at the end of a log when it is opened or cut, to make anew what is derived
+ * Reads the batch headers at the end of a log when it is opened or cut, to make anew what is
+ * derived
  * from them. What lies below the last snapshot is not read again, and at most the last part of the
  * log is, whichever segments that lies in: a producer sends a batch again within a few requests,
  * not after tens of megabytes by others, and one that is not known may begin anywhere.

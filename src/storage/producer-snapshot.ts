@@ -6,7 +6,8 @@
  *   bytes: producerId 8 · producerEpoch 2 · lastSequence 4 · lastOffset 8 · offsetDelta 4 ·
  *   timestamp 8 · coordinatorEpoch 4 · currentTxnFirstOffset 8
  *
- * Kafka keeps one batch of each producer and, reading, believes the last entry of an id. So an entry
+ * Kafka keeps one batch of each producer and, reading, believes the last entry of an id. So an
+ * entry
  * is written for each batch that is known, oldest first: Kafka reads the file as ever, and here a
  * repeat of any of five batches is known again after a start.
  */

@@ -4,7 +4,8 @@
  * between leaves a log without a gap.
  *
  * REQUIRES of the caller: no append, sync or seal runs meanwhile. Every function rejects with IO,
- * CORRUPT, NO_SPACE or TOO_MANY_FILES, after which the log is fit for nothing but to be opened anew.
+ * CORRUPT, NO_SPACE or TOO_MANY_FILES, after which the log is fit for nothing but to be opened
+ * anew.
  */
 import { join } from 'node:path'
 import { checked, native, Result } from '../native.js'

@@ -83,7 +83,6 @@ function judge(
   const needed = endOf(known) - (history.truncating ? chosen.recordsMax : 0)
   assert.ok(end >= needed, `${loss}: the log ends at ${end}, but ${needed} was reported`)
   assert.ok(start <= history.startMax, `${loss}: begins at ${start}, not ${history.startMax}`)
-  if (loss === 'process') assert.ok(start >= history.startMin, `begins at ${start} again`)
   let next = start
   let before = 0
   for (const record of records) {

@@ -24,9 +24,8 @@ export class History {
   /** Per generation: where it begins, and the end of what was ever tried in it. */
   readonly generations: { from: number; to: number }[] = [{ from: 0, to: 0 }]
   truncating = false
-  /** Start of the log at most, by deletions that began; at least, by those that were done. */
+  /** Start of the log at most, by deletions that began; what was deleted may come back. */
   startMax = 0
-  startMin = 0
   failures: string[] = []
   closed = false
 
@@ -45,7 +44,6 @@ export class History {
     else if (verb === 't') this.#cut(offset)
     else if (verb === 'T') this.truncating = false
     else if (verb === 's') this.startMax = Math.max(this.startMax, offset)
-    else if (verb === 'S') this.startMin = Math.max(this.startMin, offset)
     else if (verb === 'e') this.failures.push(word)
     else if (verb === 'c') this.closed = true
   }

@@ -103,7 +103,7 @@ function mixed(image: Buffer, live: Buffer, random: Random): Buffer {
   const unit = random.pick([SECTOR, PAGE, PAGE])
   const chance = random.pick([0.1, 0.5, 0.9])
   for (let at = 0; at < size; at += unit) {
-    if (random.chance(chance)) live.copy(bytes, at, at, Math.min(at + unit, live.length))
+    if (at < live.length && random.chance(chance)) live.copy(bytes, at, at, at + unit)
   }
   return bytes
 }

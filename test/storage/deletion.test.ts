@@ -104,7 +104,7 @@ test('a close unlinks at once what waits, and leaves no timer', async (t) => {
   assert.deepEqual(filesOf(directory, '.log'), ['00000000000000000006.log'])
 })
 
-test('a start inside a segment is known again by the one that the log is opened with', async (t) => {
+test('a start inside a segment is known again by what the log is opened with', async (t) => {
   const { directory, log } = await nine(t)
   log.deleteBefore(4)
   await log.close()
@@ -164,4 +164,12 @@ test('descriptors stay bounded through appends and deletions in turn', async (t)
   }
   await until(() => descriptors() < before + 60, 'descriptors go with the files')
   assert.equal(log.startOffset, 295)
+})
+
+test('a close right after the deletion of everything ends, and keeps the end', async (t) => {
+  const { directory, log } = await nine(t)
+  log.deleteBefore(9)
+  await log.close()
+  const again = await open(t, directory, { clean: true })
+  assert.deepEqual([again.startOffset, again.endOffset], [9, 9])
 })

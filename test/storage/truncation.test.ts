@@ -88,7 +88,7 @@ test('a cut at the end or above changes nothing', async (t) => {
   assert.equal(log.segmentCount, 3)
 })
 
-test('a cut at the base of the only segment leaves one empty file that is appended to', async (t) => {
+test('a cut at the base of the only segment leaves one empty file', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory)
   append(log, 'a')
@@ -131,7 +131,7 @@ test('a log that begins anew at its first offset has new files under the old nam
   assert.deepEqual([again.startOffset, values(again)], [10, ['x']])
 })
 
-test('nothing is appended or rolled while a cut is under way, and a flush waits for it', async (t) => {
+test('nothing is appended or rolled during a cut, and a flush waits for it', async (t) => {
   const { log } = await thirty(t)
   const cut = log.truncateTo(15)
   const batch = buildBatch([{ value: 'x' }])
