@@ -108,6 +108,17 @@ Status Segment::Believe(const View& view, bool reached, BatchScanner* scanner,
   return status;
 }
 
+// Of the batch at `before`, where there is one.
+static bool SumIsRight(uint64_t before, int64_t before_min, BatchScanner* scanner) {
+  if (before == kNone)
+    return true;
+  scanner->Restart(before, before_min);
+  Status status = scanner->Next();
+  if (status.ok())
+    status = scanner->CheckSum();
+  return !IsDamage(status);
+}
+
 // Behind damage at which Next stopped: goes to the next batch. What looks like damage may be the
 // inside of a batch, where the length of the one before it is wrong.
 static Status GoOn(uint64_t before, int64_t before_min, BatchScanner* scanner) {
@@ -145,8 +156,9 @@ Status Segment::Find(int64_t offset, const View& view, BatchScanner* scanner) {
       status = GoOn(before, before_min, scanner);
       before = kNone;
     }
-    if (status.code == Code::kNotFound && damaged)
-      return Status::Of(Code::kCorrupt);
+    if (status.code == Code::kNotFound) // unless the last one lost its end
+      return damaged || !SumIsRight(before, before_min, scanner) ? Status::Of(Code::kCorrupt)
+                                                                 : status;
     if (!status.ok())
       return status;
     const bool reached = scanner->header().last_offset() >= offset;

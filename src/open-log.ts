@@ -5,12 +5,13 @@
  * the machine. `appendDurable` resolves once the records are on the disk, and calls that overlap
  * share one sync. Records that are read are copies or views of copies; nobody sees mapped memory.
  */
-import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { checkBytes, checkOptions, checkWhole } from './arguments.js'
-import { makeDirectory } from './atomic-file.js'
 import { type Env, systemEnv, type Timer } from './env.js'
+import { SeglogError } from './errors.js'
 import { type Appended, type AppendOptions, AppendResult, withBatch } from './library/appending.js'
+import type { FolderState } from './library/folder-state.js'
+import { batchBase, openForWriting } from './library/opening.js'
 import {
   type CheckedOptions,
   checkedDirectory,
@@ -24,9 +25,9 @@ import { type Offset, offsetNumber } from './offsets.js'
 import { iterateBatches } from './records/batch.js'
 import { iterateRecords } from './records/reader.js'
 import type { RecordInput } from './records/record.js'
-import { type DirectoryLock, lockExclusively, lockShared } from './storage/directory-lock.js'
-import { Log } from './storage/log.js'
-import { defaultLogOptions, type LogReport } from './storage/log-options.js'
+import type { DirectoryLock } from './storage/directory-lock.js'
+import type { Log } from './storage/log.js'
+import type { LogReport } from './storage/log-options.js'
 import type { Slice } from './storage/slice.js'
 
 export type { Appended, AppendOptions, OpenLogOptions, StoredRecord }
@@ -44,6 +45,9 @@ export interface ReadOptions {
 const asyncDispose: unique symbol = (Symbol.asyncDispose ??
   Symbol.for('Symbol.asyncDispose')) as never
 
+/** How often a log looks for what its retention lets go, ms. */
+const RETENTION_CHECK_MS = 60_000
+
 /** Bytes of a slice unless given. */
 const SLICE_BYTES = 1024 * 1024
 
@@ -55,49 +59,49 @@ export async function openLog(directory: string, options: OpenLogOptions = {}): 
   const path = resolve(checkedDirectory(directory))
   const chosen = checkedOptions(options)
   const { env = systemEnv } = options
-  await makeDirectory(path)
-  const locks = takeLocks(path)
-  try {
-    const log = await Log.open(path, { ...defaultLogOptions, ...chosen }, env.now(), env)
-    return new OpenLog(log, locks, chosen, env)
-  } catch (error) {
-    for (const lock of locks) lock.release()
-    throw error
-  }
-}
-
-/**
- * The directory's own lock, and, in the data directory of a broker, the one that a broker would
- * take.
- */
-function takeLocks(path: string): DirectoryLock[] {
-  const own = lockExclusively(join(path, '.lock'))
-  const parent = dirname(path)
-  if (!existsSync(join(parent, 'meta.properties'))) return [own]
-  try {
-    return [own, lockShared(join(parent, '.lock'))]
-  } catch (error) {
-    own.release()
-    throw error
-  }
+  const { log, locks, folder } = await openForWriting(path, chosen.tuning, env)
+  return new OpenLog(log, locks, folder, chosen, env)
 }
 
 export class OpenLog {
   readonly #log: Log
-  readonly #locks: DirectoryLock[]
+  readonly #locks: readonly DirectoryLock[]
+  readonly #folder: FolderState
   readonly #env: Env
   readonly #options: CheckedOptions
   readonly #put = (bytes: Uint8Array, sizeBytes: number) =>
     this.#log.appendFromClient(bytes, 0, sizeBytes, 0)
   #flushTimer: Timer | undefined
+  #retentionTimer: Timer | undefined
+  /** Cuts that have been asked for and are not over. */
+  #cuts = 0
   #closing: Promise<void> | undefined
 
   /** Use `openLog`. */
-  constructor(log: Log, locks: DirectoryLock[], options: CheckedOptions, env: Env) {
+  constructor(
+    log: Log,
+    locks: readonly DirectoryLock[],
+    folder: FolderState,
+    options: CheckedOptions,
+    env: Env,
+  ) {
     this.#log = log
     this.#locks = locks
+    this.#folder = folder
     this.#options = options
     this.#env = env
+    const { retentionMs = -1, retentionBytes = -1 } = options.tuning
+    if (retentionMs >= 0 || retentionBytes >= 0) this.#retainLater()
+  }
+
+  #retainLater(): void {
+    this.#retentionTimer = this.#env.after(RETENTION_CHECK_MS, () => {
+      // A log that cannot be deleted from now is looked at again; what fenced it, appends report.
+      const done = this.deleteOldSegments().catch(() => {})
+      void done.then(() => {
+        if (this.#closing === undefined) this.#retainLater()
+      })
+    })
   }
 
   get startOffset(): bigint {
@@ -130,11 +134,13 @@ export class OpenLog {
    * the log as before.
    */
   append(records: readonly RecordInput[], options?: AppendOptions): Appended {
+    if (this.#cuts > 0) this.#refuseWhileCut()
     const appendTime = this.#env.now()
-    const { maxOutputBytes, flushMs } = this.#options
+    const { maxOutputBytes, flushMs, tuning } = this.#options
     const base = withBatch(records, options, appendTime, maxOutputBytes, this.#put)
     if (base < 0) throw statusError(base, this.#log.directory, native.results[Result.ERRNO])
     if (flushMs > 0) this.#flushLater(flushMs)
+    if (tuning.flushMessages) this.#noteFlush(this.#log.takeOwedFlush())
     return new AppendResult(base, records.length, appendTime)
   }
 
@@ -142,14 +148,22 @@ export class OpenLog {
   async appendDurable(records: readonly RecordInput[], options?: AppendOptions): Promise<Appended> {
     const appended = this.append(records, options)
     await this.#log.flush()
+    this.#folder.flushed()
     return appended
+  }
+
+  /** A failure fences the log, which the next append reports. */
+  #noteFlush(flush: Promise<void> | undefined): void {
+    flush?.then(
+      () => this.#folder.flushed(),
+      () => {},
+    )
   }
 
   #flushLater(ms: number): void {
     this.#flushTimer ??= this.#env.after(ms, () => {
       this.#flushTimer = undefined
-      // The failure fences the log, which the next append reports.
-      this.#log.flush().catch(() => {})
+      this.#noteFlush(this.#log.flush())
     })
   }
 
@@ -211,31 +225,76 @@ export class OpenLog {
 
   /** Begins a new segment, unless the present one is empty. */
   roll(): void {
+    if (this.#cuts > 0) this.#refuseWhileCut()
     this.#log.roll()
   }
 
   /**
    * Cuts everything at and above `offset`; a batch that holds it goes whole. At or above the end it
    * does nothing. Appends are refused with READ_ONLY meanwhile, and the offsets are given anew
-   * afterwards. Rejects with BAD_ARGUMENT, OFFSET_TOO_LARGE, CLOSED, FENCED or IO.
+   * afterwards. Rejects with BAD_ARGUMENT, OFFSET_TOO_LARGE, CLOSED, FENCED, NO_SPACE or IO.
    */
   async truncate(offset: Offset): Promise<void> {
-    await this.#log.truncateTo(offsetNumber(offset, 'offset'))
+    const cut = offsetNumber(offset, 'offset')
+    const log = this.#log
+    // The recovery point must not vouch for what is written at a cut afterwards.
+    const lowered = cut < log.endOffset ? this.#folder.lowerTo(batchBase(log, cut)) : undefined
+    this.#cuts++
+    try {
+      await lowered
+      await log.truncateTo(cut)
+    } finally {
+      this.#cuts--
+      if (this.#cuts === 0) this.#folder.cutIsOver()
+    }
+    await this.#folder.saveStart()
+  }
+
+  #refuseWhileCut(): never {
+    const text = `${this.#log.directory} is being truncated; call again after it`
+    throw new SeglogError('READ_ONLY', text)
   }
 
   /**
    * Moves the log's start up to `offset`: what lies below is out of range at once, and segments that
-   * lie wholly below leave the disk a minute later, or when the log is closed. Below or at the start
-   * it does nothing; the end offset always stays. Throws BAD_ARGUMENT, OFFSET_OUT_OF_RANGE (above
-   * the end), OFFSET_TOO_LARGE, CLOSED, FENCED, READ_ONLY, or as `roll`.
+   * lie wholly below leave the disk `fileDeleteDelayMs` later, or when the log is closed. Below or
+   * at the start it does nothing; the end offset always stays. Throws BAD_ARGUMENT,
+   * OFFSET_OUT_OF_RANGE (above the end), OFFSET_TOO_LARGE, CLOSED, FENCED, READ_ONLY, or as `roll`.
+   *
+   * Resolves once the start is on disk, and holds after any crash from then on; so does a `flush`
+   * that is called later. Rejects with NO_SPACE, TOO_MANY_FILES or IO.
    */
-  deleteBefore(offset: Offset): void {
-    this.#log.deleteBefore(offsetNumber(offset, 'offset'))
+  deleteBefore(offset: Offset): Promise<void> {
+    const start = offsetNumber(offset, 'offset')
+    if (this.#cuts > 0) this.#refuseWhileCut()
+    this.#log.deleteBefore(start)
+    return this.#saveStart()
   }
 
-  /** Resolves once everything appended before is on disk. */
-  flush(): Promise<void> {
-    return this.#log.flush()
+  /**
+   * Deletes what `retention` says, as the log does by itself once a minute. Resolves with how many
+   * segments went; an active segment that is too old is one of them, and a new one takes its place.
+   * Rejects with CLOSED, FENCED, READ_ONLY, NO_SPACE, TOO_MANY_FILES or IO.
+   */
+  async deleteOldSegments(): Promise<number> {
+    if (this.#cuts > 0) this.#refuseWhileCut()
+    const count = await this.#log.deleteOldSegments(this.#env.now(), this.#log.endOffset)
+    if (count > 0) await this.#folder.saveStart()
+    return count
+  }
+
+  /** May be left unawaited: what failed is tried again by the next flush and by `close`. */
+  #saveStart(): Promise<void> {
+    const saved = this.#folder.saveStart()
+    saved.catch(() => {})
+    return saved
+  }
+
+  /** Resolves once everything appended before is on disk, and the log's start. */
+  async flush(): Promise<void> {
+    await this.#log.flush()
+    this.#folder.flushed()
+    await this.#folder.saveStart()
   }
 
   /** Syncs and closes; later calls get the same promise. */
@@ -251,8 +310,13 @@ export class OpenLog {
 
   async #close(): Promise<void> {
     this.#flushTimer?.cancel()
+    this.#retentionTimer?.cancel()
     try {
-      await this.#log.close()
+      await this.#log.close().catch(async (error: unknown) => {
+        await this.#folder.close(false)
+        throw error
+      })
+      await this.#folder.close(true)
     } finally {
       for (const lock of this.#locks) lock.release()
     }

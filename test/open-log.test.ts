@@ -213,6 +213,9 @@ test('a log is synced by itself when its time has passed', async (t) => {
   assert.equal(log.recoveryPoint, 0n)
   await env.advance(1)
   await until(() => log.recoveryPoint === 2n, 'the sync')
+  // What is left writes the checkpoint of it.
+  await until(() => env.timers === 1, 'the timer of the checkpoint')
+  await env.advance(1000)
   assert.equal(env.timers, 0)
 })
 

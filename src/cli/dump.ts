@@ -14,12 +14,13 @@ import { SeglogError } from '../errors.js'
 import { dumpOffsetIndex, dumpTimeIndex } from './dump-index.js'
 import { dumpLog } from './dump-log.js'
 import { jsonReport, type Report, textReport } from './dump-report.js'
-import { dumpSmallFile, isSmallFile } from './dump-small-files.js'
+import { dumpSmallFile } from './dump-small-files.js'
 import { FileWindow } from './file-window.js'
 import { type Io, Output } from './output.js'
+import { isSmallFile } from './small-files.js'
 
 const USAGE = `usage: seglog dump [--records] [--print-data] [--json] PATH...
-  PATH          a .log, .index or .timeindex file, a checkpoint, meta.properties,
+  PATH          a .log, .index, .timeindex or .snapshot file, a checkpoint, meta.properties,
                 partition.metadata, or the directory of a partition
   --records     print the records of each batch too
   --print-data  print their values as well (implies --records)

@@ -15,9 +15,9 @@ import { FileWindow, WINDOW_BYTES } from './file-window.js'
 import type { Backup } from './repair-backup.js'
 import { indexPaths, makeIndexes, Replacement } from './repair-index.js'
 import type { Actions } from './repair-report.js'
+import { isDerived } from './small-files.js'
 import type { Loss } from './verify-log.js'
 import type { VerifiedLog, VerifiedSegment } from './verify-partition.js'
-import { isDerived } from './verify-small-files.js'
 
 export interface RepairOptions {
   /** Leave out damaged batches before sound ones. */
@@ -41,9 +41,19 @@ export class PartitionRepair {
 
   async run(log: VerifiedLog): Promise<void> {
     const newest = log.segments.at(-1)
-    for (const segment of log.segments) await this.#segment(segment, segment === newest)
-    if (newest !== undefined) await this.#snapshots(newest)
-    for (const path of log.faultyFiles) await this.#file(path)
+    let lostEnd = false
+    for (const segment of log.segments) {
+      const isNewest = segment === newest
+      const { removed } = await this.#segment(segment, isNewest)
+      lostEnd = isNewest && segment.isTorn && removed
+    }
+    const beyond = newest !== undefined && lostEnd ? snapshotsBeyond(newest) : []
+    for (const path of beyond) {
+      await this.#remove(path, 'a snapshot of producers beyond the end of the log')
+    }
+    for (const path of log.faultyFiles) {
+      if (!beyond.includes(path)) await this.#file(path)
+    }
   }
 
   /** A small file that is not sound. */
@@ -55,16 +65,6 @@ export class PartitionRepair {
     await this.#remove(path, 'what it held is derived from the logs when they are opened')
   }
 
-  /** Snapshots of producers that go beyond the log would count batches that are gone. */
-  async #snapshots({ path, nextOffset }: Segment): Promise<void> {
-    const folder = dirname(path)
-    for (const name of readdirSync(folder)) {
-      const [, digits] = /^(\d{20})\.snapshot$/.exec(name) ?? []
-      if (digits === undefined || Number(digits) <= nextOffset) continue
-      await this.#remove(join(folder, name), 'a snapshot of producers beyond the end of the log')
-    }
-  }
-
   async #remove(path: string, text: string): Promise<void> {
     await this.#change([path], async () => {
       await rm(path)
@@ -73,15 +73,16 @@ export class PartitionRepair {
     this.#actions.done('remove', path, text)
   }
 
-  async #segment(segment: Segment, isNewest: boolean): Promise<void> {
+  /** `removed`: its damage is gone, as far as it was not kept. */
+  async #segment(segment: Segment, isNewest: boolean): Promise<{ removed: boolean }> {
     const { path, losses, isComplete } = segment
     if (!isComplete) {
       this.#actions.kept(path, 'it could not be read to its end, so nothing of it is changed')
-      return
+      return { removed: false }
     }
     // Only a copy that lacks them is written anew; a torn tail alone is cut in place.
-    const middle = isNewest ? losses.filter(({ offsetTo }) => offsetTo !== undefined) : losses
-    const isCut = isNewest && segment.isTorn
+    const isCut = isNewest && segment.isTorn && losses.at(-1)?.holdsWhole === false
+    const middle = isCut ? losses.slice(0, -1) : losses
     const isRewritten = this.#options.dropDamaged && middle.length > 0
     const files = [path, ...indexPaths(path)]
     if (isRewritten) {
@@ -98,7 +99,9 @@ export class PartitionRepair {
         this.#actions.keptLoss(path, loss, lostOffsets(segment, loss))
       }
     }
-    if (isRewritten || isCut || segment.needsIndexes) await this.#indexes(segment)
+    const removed = isRewritten || isCut
+    if (removed || segment.needsIndexes) await this.#indexes(segment)
+    return { removed }
   }
 
   async #indexes(segment: Segment): Promise<void> {
@@ -113,6 +116,14 @@ export class PartitionRepair {
     for (const path of paths) await this.#backup.take(path)
     await change()
   }
+}
+
+/** Snapshots that count batches which are gone. */
+function snapshotsBeyond({ path, nextOffset }: Segment): string[] {
+  const folder = dirname(path)
+  return readdirSync(folder)
+    .filter((name) => Number(/^(\d{20})\.snapshot$/.exec(name)?.[1] ?? 0) > nextOffset)
+    .map((name) => join(folder, name))
 }
 
 /** In words: what the damage takes with it. */

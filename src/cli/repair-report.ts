@@ -3,6 +3,7 @@
  * text or with --json as objects of type action or kept.
  */
 import type { Output } from './output.js'
+import { printable } from './verify-findings.js'
 import type { Loss } from './verify-log.js'
 
 export type ActionName = 'cut' | 'drop' | 'index' | 'remove'
@@ -70,6 +71,6 @@ export class Actions {
   }
 
   #line(object: object, text: string): void {
-    this.#output.line(this.#json ? JSON.stringify(object) : text)
+    this.#output.line(this.#json ? JSON.stringify(object) : printable(text))
   }
 }

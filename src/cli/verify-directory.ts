@@ -6,9 +6,10 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OffsetCheckpoint } from '../storage/checkpoints.js'
 import { isDeletedDirectory, parsePartitionDirectory } from '../storage/log-files.js'
+import { isSmallFile } from './small-files.js'
 import { type Findings, messageOf } from './verify-findings.js'
 import { type VerifiedLog, verifyPartition } from './verify-partition.js'
-import { isSmallFile, soundOffsets, verifySmallFile } from './verify-small-files.js'
+import { soundOffsets, verifySmallFile } from './verify-small-files.js'
 
 const SET_ASIDE = /-(future|stray)$/
 

@@ -80,7 +80,15 @@ function inJson({ severity, kind, path, position, endPosition, offset, text }: F
 function inText({ severity, kind, path, position, offset, text }: Finding): string {
   const at = position === undefined ? '' : ` at byte ${position}`
   const of = offset === undefined ? '' : ` (offset ${offset})`
-  return `${path}: ${severity === 'fault' ? 'FAULT' : 'note'} ${kind}${at}${of}: ${text}`
+  return printable(`${path}: ${severity === 'fault' ? 'FAULT' : 'note'} ${kind}${at}${of}: ${text}`)
+}
+
+/** Names come from the disk: what would steer a terminal is shown and not sent. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is they that are looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) => {
+    return `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`
+  })
 }
 
 export function messageOf(error: unknown): string {

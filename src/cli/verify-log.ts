@@ -41,6 +41,8 @@ export interface Loss extends ByteRange {
   offsetFrom: number
   /** The last offset before the sound batch behind it; undefined where none follows. */
   offsetTo: number | undefined
+  /** It holds a batch whose checksum is right, and so no write that was cut short. */
+  holdsWhole: boolean
 }
 
 export type LogEvent =
@@ -84,6 +86,8 @@ export class LogWalk {
   /** What is not sound, in order; never two directly behind each other. */
   readonly losses: Loss[] = []
   #faults = 0
+  /** That of the sound batch before. */
+  #leaderEpoch = -1
 
   constructor(file: FileWindow, place: LogPlace) {
     this.#file = file
@@ -124,6 +128,11 @@ export class LogWalk {
       }
       const { header, note, records } = found
       if (note !== undefined) yield { type: 'note', kind: 'records', position, text: note }
+      if (header.leaderEpoch < this.#leaderEpoch) {
+        const text = `leader epoch ${header.leaderEpoch} behind one of ${this.#leaderEpoch}`
+        yield { type: 'note', kind: 'leader-epoch', position, text }
+      }
+      this.#leaderEpoch = header.leaderEpoch
       const loss = this.losses.at(-1)
       if (loss !== undefined) loss.offsetTo ??= header.baseOffset - 1
       this.nextOffset = header.lastOffset + 1
@@ -157,8 +166,14 @@ export class LogWalk {
     const range = { from: position, to: next < 0 ? this.#end : next }
     this.#faults++
     const loss = this.losses.at(-1)
-    if (loss?.to === range.from) loss.to = range.to
-    else this.losses.push({ ...range, offsetFrom: this.nextOffset, offsetTo: undefined })
+    const holdsWhole = kind === 'records'
+    if (loss?.to === range.from) {
+      loss.to = range.to
+      loss.holdsWhole ||= holdsWhole
+    } else {
+      const offsets = { offsetFrom: this.nextOffset, offsetTo: undefined }
+      this.losses.push({ ...range, ...offsets, holdsWhole })
+    }
     return { type: 'fault', kind, range, offset: offset ?? this.nextOffset, text }
   }
 

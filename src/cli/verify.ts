@@ -11,11 +11,12 @@ import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { segmentBaseOffset } from '../storage/log-files.js'
 import { type Io, Output } from './output.js'
+import { isSmallFile } from './small-files.js'
 import { UsageError } from './usage.js'
 import { verifyLogDirectory } from './verify-directory.js'
 import { Findings, messageOf } from './verify-findings.js'
 import { verifyPartition, verifySegment } from './verify-partition.js'
-import { isSmallFile, verifySmallFile } from './verify-small-files.js'
+import { verifySmallFile } from './verify-small-files.js'
 import { isLogDirectory, isPartition } from './verify-target.js'
 
 const USAGE = `usage: seglog verify [--json] PATH...

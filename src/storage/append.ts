@@ -129,7 +129,7 @@ function rollTo(log: LogState, baseOffset: number | undefined): number {
   log.segments.add(emptySegment(handle, base))
   log.segmentMadeMs = log.env.now()
   log.flusher.directoryChanged()
-  log.flusher.seal(sealed.handle)
+  log.flusher.seal(sealed.handle, sealed.nextOffset)
   // A start reads the batches where this fails.
   log.derived.snapshot(base).catch(() => {})
   return Status.OK

@@ -67,13 +67,42 @@ export class Flusher {
     this.#directoryDirty = true
   }
 
-  /** Seals a segment that was rolled; the next flush waits for it. */
-  seal(handle: number): void {
+  /**
+   * Seals a segment that was rolled at `endOffset`; the next flush waits for it. A seal syncs, so
+   * that the recovery point follows the rolls of a log that is never flushed.
+   */
+  seal(handle: number, endOffset: number): void {
     const sealing = native
       .segmentSeal(handle)
       .catch((error) => this.fence(error))
-      .finally(() => this.#sealing.delete(sealing))
+      .finally(() => {
+        this.#sealing.delete(sealing)
+        this.#follow(endOffset)
+      })
     this.#sealing.add(sealing)
+  }
+
+  #follow(endOffset: number): void {
+    const isBehind = this.#sealing.size > 0 || this.#unsynced.size > 0
+    if (isBehind || this.#round || this.#held || this.#fenced) return
+    // Whoever waits for this round tries again after a failure that fenced nothing.
+    const round = this.#syncNames().then(() => this.#log.flushed(endOffset))
+    this.#round = round
+      .catch(() => {})
+      .finally(() => {
+        this.#round = undefined
+      })
+    this.#roundEnd = this.#log.recoveryPoint
+  }
+
+  async #syncNames(): Promise<void> {
+    if (!this.#directoryDirty) return
+    const directory = await openForSync(this.#log.directory)
+    try {
+      await this.#syncDirectory(directory)
+    } finally {
+      await directory.close()
+    }
   }
 
   /** The file of a segment is gone, or is the active one. */
@@ -177,11 +206,7 @@ export class Flusher {
   async finish(): Promise<void> {
     if (this.#fenced) throw this.#fenced
     await this.#syncOlder()
-    const directory = await openForSync(this.#log.directory)
-    try {
-      await this.#syncDirectory(directory)
-    } finally {
-      await directory.close()
-    }
+    this.#directoryDirty = true
+    await this.#syncNames()
   }
 }

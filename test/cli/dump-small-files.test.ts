@@ -3,13 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { encodeSnapshot } from '../../src/storage/producer-snapshot.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { textTool, tool } from './damage.js'
 
 const dump = tool('dump')
 const dumpText = textTool('dump')
 
-function file(t: TestContext, name: string, content: string): string {
+function file(t: TestContext, name: string, content: string | Buffer): string {
   const path = join(temporaryDirectory(t), name)
   writeFileSync(path, content)
   return path
@@ -62,6 +63,29 @@ test('one that is damaged is told as such, and exits 1', async (t) => {
     assert.equal(ofType('damage')[0]?.kind, 'corrupt')
     assert.match(String(ofType('damage')[0]?.text), text)
   }
+})
+
+test('a snapshot is dumped producer by producer, and one flipped bit is damage', async (t) => {
+  const batch = { firstSequence: 3, lastSequence: 4, baseOffset: 70, lastOffset: 71, timestamp: 9 }
+  const producer = { producerId: 5, producerEpoch: 1, batches: [batch], lastTimestamp: 9 }
+  const bytes = encodeSnapshot([producer])
+  const path = file(t, `${'0'.repeat(18)}72.snapshot`, bytes)
+  const { code, ofType } = await dump(path)
+  assert.equal(code, 0)
+  const { type, producerId, producerEpoch, firstSequence, baseOffset, lastOffset } =
+    ofType('entry')[0] ?? {}
+  assert.deepEqual(
+    [type, producerId, producerEpoch, firstSequence, baseOffset, lastOffset],
+    ['entry', 5, 1, 3, 70, 71],
+  )
+  bytes[20] = (bytes[20] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+  assert.equal((await dump(path)).code, 1)
+})
+
+test('a checkpoint that is empty, as Kafka makes it, is no damage', async (t) => {
+  const { code, objects } = await dump(file(t, 'cleaner-offset-checkpoint', ''))
+  assert.deepEqual([code, objects.length], [0, 1])
 })
 
 test('names that would steer a terminal are printed as base64', async (t) => {

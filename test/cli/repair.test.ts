@@ -16,6 +16,7 @@ import { type TestContext, test } from 'node:test'
 import { openLog } from '../../src/index.js'
 import { native } from '../../src/native.js'
 import { BatchField } from '../../src/records/index.js'
+import { changed } from '../support/batches.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { batchesOf, change, type Found, fill, segment, tool } from './damage.js'
 import { main } from './program.js'
@@ -46,6 +47,8 @@ function actionsOf({ ofType }: { ofType(type: string): Found[] }): [unknown, str
 
 const files = (baseOffset: number) =>
   ['.index', '.log', '.timeindex'].map((suffix) => segment(baseOffset).replace('.log', suffix))
+
+const snapshot = (offset: number) => segment(offset).replace('.log', '.snapshot')
 
 function backupOf({ ofType }: { ofType(type: string): Found[] }): string {
   return String(at(ofType('backup'), 0).path)
@@ -93,7 +96,7 @@ test('a torn tail is cut and copied, and the records before are as they were', a
   const backup = backupOf(repaired)
   assert.match(backup, new RegExp(`^${folder}\\.backup-\\d{8}T\\d{6}Z$`))
   assert.deepEqual(readFileSync(join(backup, 'orders-0', segment(40))), torn)
-  assert.deepEqual(readdirSync(join(backup, 'orders-0')), files(40))
+  assert.deepEqual(readdirSync(join(backup, 'orders-0')), [...files(40), snapshot(80)])
   const again = await verify(folder)
   assert.deepEqual([again.code, again.faults, again.notes], [0, [], []])
   assert.deepEqual(await recordsOf(folder), records.slice(0, 78))
@@ -139,6 +142,19 @@ test('--drop-damaged leaves out what is damaged, and no more', async (t) => {
     await recordsOf(folder),
     records.filter(([offset]) => !lost.has(offset)),
   )
+})
+
+test('a last batch with a right checksum is no torn tail, though it does not decode', async (t) => {
+  const { folder, last } = await scene(t)
+  const { position, bytes } = at(batchesOf(last), 19)
+  const broken = changed(bytes, (view) => view.setInt32(BatchField.COUNT, 1))
+  change(last, position, () => Buffer.from(broken))
+  const kept = await repair(folder)
+  assert.deepEqual([kept.code, actionsOf(kept)], [1, []])
+  assert.equal(kept.ofType('kept')[0]?.position, position)
+  assert.equal((await repair('--drop-damaged', folder)).code, 0)
+  assert.equal(statSync(last).size, position)
+  assert.equal((await verify(folder)).code, 0)
 })
 
 test('a dry run says the same and changes nothing', async (t) => {
@@ -206,7 +222,7 @@ test('in a log directory the copies lie beside it, and a damaged checkpoint goes
   const folder = join(directory, 'orders-0')
   await fill(folder, 5)
   write('orders-0/leader-epoch-checkpoint', 'x')
-  write(`orders-0/${'0'.repeat(18)}99.snapshot`, 'x')
+  write(`orders-0/${snapshot(99)}`, 'x')
   appendFileSync(join(folder, segment(0)), 'torn')
   const one = await repair(folder)
   assert.equal(dirname(backupOf(one)), home)
@@ -214,7 +230,7 @@ test('in a log directory the copies lie beside it, and a damaged checkpoint goes
     ['cut', segment(0)],
     ['index', files(0)[0]],
     ['index', files(0)[2]],
-    ['remove', `${'0'.repeat(18)}99.snapshot`],
+    ['remove', snapshot(99)],
     ['remove', 'leader-epoch-checkpoint'],
   ])
   appendFileSync(join(folder, segment(0)), 'torn')

@@ -48,7 +48,7 @@ test('what openLog wrote is sound, without a note', async (t) => {
   const { folder } = await scene(t)
   const { code, objects } = await verify(folder)
   assert.equal(code, 0)
-  const summary = { type: 'summary', files: 3, batches: 40, records: 80, faults: 0, notes: 0 }
+  const summary = { type: 'summary', files: 5, batches: 40, records: 80, faults: 0, notes: 0 }
   assert.deepEqual(objects, [summary])
 })
 
@@ -66,7 +66,7 @@ test('the words for people say the same', async (t) => {
     `${log}: FAULT crc at byte ${position} (offset 14): ` +
       'the checksum does not match the bytes of the batch',
   )
-  assert.equal(lines[1], 'FAULTS: 3 files, 39 batches, 78 records; 1 faults, 0 notes')
+  assert.equal(lines[1], 'FAULTS: 5 files, 39 batches, 78 records; 1 faults, 0 notes')
 })
 
 test('a flipped bit is a fault of its batch alone, wherever in the batch it is', async (t) => {
@@ -123,6 +123,15 @@ test('a batch that stands there twice is an offset that goes back', async (t) =>
   appendFileSync(log, readFileSync(log).subarray(position, position + header.sizeBytes))
   const expected = ['offset', '0.log', position + header.sizeBytes, header.baseOffset]
   assert.deepEqual(await onlyFault(log), expected)
+})
+
+test('a leader epoch that goes back is a note, which its checksum cannot tell', async (t) => {
+  const { log, batches } = await scene(t)
+  const [leaping, behind] = [at(batches, 5), at(batches, 6)]
+  change(log, leaping.position + BatchField.LEADER_EPOCH + 3, () => 9)
+  const { code, notes } = await verify(log)
+  assert.equal(code, 0)
+  assert.deepEqual([notes[0]?.kind, notes[0]?.position], ['leader-epoch', behind.position])
 })
 
 test('a log cut in its last batch is a torn tail', async (t) => {
@@ -293,21 +302,23 @@ test('a log directory is verified with every partition, checkpoint and meta file
   const directory = temporaryDirectory(t)
   await fill(join(directory, 'orders-0'), 3)
   await fill(join(directory, 'orders-1'), 3)
-  const write = (name: string, text: string) => writeFileSync(join(directory, name), text)
+  const write = (name: string, content: string | Buffer) =>
+    writeFileSync(join(directory, name), content)
   write('meta.properties', 'version=0\nbroker.id=0\ncluster.id=abc\n')
   write('recovery-point-offset-checkpoint', '0\n1\norders 0 6\n')
   write('orders-0/leader-epoch-checkpoint', '0\n2\n0 0\n1 4\n')
   write('orders-0/partition.metadata', 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ')
   const { code, summary, notes } = await verify(directory)
-  assert.deepEqual([code, summary.files, summary.batches, notes], [0, 10, 6, []])
+  assert.deepEqual([code, summary.files, summary.batches, notes], [0, 13, 6, []])
   const cases: [string, string][] = [
     ['meta.properties', 'version=0\nbroker.id=x\ncluster.id=abc\n'],
     ['recovery-point-offset-checkpoint', '0\n2\norders 0 6\n'],
     ['orders-0/leader-epoch-checkpoint', '0\n2\n1 0\n0 4\n'],
     ['orders-0/partition.metadata', ''],
+    ['orders-0/00000000000000000006.snapshot', 'x'],
   ]
   for (const [name, text] of cases) {
-    const sound = readFileSync(join(directory, name), 'utf8')
+    const sound = readFileSync(join(directory, name))
     write(name, text)
     const { faults } = await verify(directory)
     assert.deepEqual(
@@ -317,6 +328,8 @@ test('a log directory is verified with every partition, checkpoint and meta file
     assert.equal((await verify(join(directory, name))).code, 1)
     write(name, sound)
   }
+  // Kafka makes them empty.
+  write('log-start-offset-checkpoint', '')
   write('recovery-point-offset-checkpoint', '0\n1\norders 0 7\n')
   mkdirSync(join(directory, 'strange'))
   const odd = await verify(directory)

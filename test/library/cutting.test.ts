@@ -50,7 +50,7 @@ test('a deletion above a reader is OFFSET_OUT_OF_RANGE for it, and others read o
   const log = await filled(t)
   const reading = log.read()
   await reading.next()
-  log.deleteBefore(12n)
+  await log.deleteBefore(12n)
   assert.deepEqual([log.startOffset, log.endOffset], [12n, 20n])
   await assert.rejects(async () => {
     for await (const { offset, value: bytes } of reading) {

@@ -8,6 +8,7 @@ import { SeglogError } from '../../src/errors.js'
 import { native, Status } from '../../src/native.js'
 import { buildBatch } from '../../src/records/encoder.js'
 import { temporaryDirectory } from '../support/tmp.js'
+import { until } from '../support/until.js'
 import { append, open, values } from './log-fixture.js'
 
 const code = (expected: string) => (error: unknown) =>
@@ -124,4 +125,20 @@ test('a new limit holds for the segment that is open too', async (t) => {
   for (let i = 0; i < 4; i++) append(log, 'v'.repeat(100))
   assert.equal(log.segmentCount, 3)
   assert.equal(values(log).length, 9)
+})
+
+test('the recovery point follows the rolls of a log that is never flushed', async (t) => {
+  const log = await open(t, temporaryDirectory(t), { segmentBytes: 300 })
+  for (let i = 0; i < 12; i++) append(log, `record ${i} ${'.'.repeat(50)}`)
+  assert.ok(log.segmentCount > 3)
+  const behind = () => log.recoveryPoint > 0 && log.endOffset - log.recoveryPoint <= 3
+  await until(behind, 'all but the active segment on disk')
+})
+
+test('the recovery point stays where a segment could not be sealed', async (t) => {
+  replace(t, 'segmentSeal', () => failure)
+  const log = await open(t, temporaryDirectory(t), { segmentBytes: 300 })
+  for (let i = 0; i < 4; i++) append(log, `record ${i} ${'.'.repeat(50)}`)
+  await assert.rejects(log.flush(), code('IO'))
+  assert.equal(log.recoveryPoint, 0)
 })
