@@ -112,9 +112,34 @@ bool CheckClientHeader(const BatchHeader& header) {
   return header.producer_id < 0 || header.base_sequence >= 0;
 }
 
+BatchHeader ReadMessageHeader(const uint8_t* bytes) {
+  BatchHeader header = {};
+  header.base_offset = LoadBig<int64_t>(bytes + format::kBaseOffset);
+  header.batch_length = LoadBig<int32_t>(bytes + format::kBatchLength);
+  header.leader_epoch = -1;
+  header.magic = LoadBig<int8_t>(bytes + format::kOldMagic);
+  header.crc = LoadBig<uint32_t>(bytes + format::kOldCrc);
+  header.attributes = bytes[format::kOldAttributes] & format::kOldAttributesMask;
+  header.max_timestamp = header.magic == format::kMagicV1
+                             ? LoadBig<int64_t>(bytes + format::kOldTimestamp)
+                             : format::kNoTimestamp;
+  header.producer_id = -1;
+  header.base_sequence = -1;
+  header.records_count = 1;
+  return header;
+}
+
 } // namespace
 
+size_t HeaderBytesOf(int8_t magic) {
+  if (!IsOldMagic(magic))
+    return format::kHeaderBytes;
+  return magic == format::kMagicV1 ? format::kMessageBytesMinV1 : format::kMessageBytesMinV0;
+}
+
 BatchHeader ReadHeader(const uint8_t* bytes) {
+  if (IsOldMagic(LoadBig<int8_t>(bytes + format::kMagic)))
+    return ReadMessageHeader(bytes);
   BatchHeader header;
   header.base_offset = LoadBig<int64_t>(bytes + format::kBaseOffset);
   header.batch_length = LoadBig<int32_t>(bytes + format::kBatchLength);
@@ -131,9 +156,10 @@ BatchHeader ReadHeader(const uint8_t* bytes) {
 }
 
 Status CheckStoredHeader(const BatchHeader& header) {
-  if (header.magic != format::kMagicV2)
+  if (header.magic != format::kMagicV2 && !IsOldMagic(header.magic))
     return Status::Of(Code::kBadMagic);
-  if (header.batch_length < format::kBatchLengthMin)
+  const size_t bytes_min = HeaderBytesOf(header.magic);
+  if (header.batch_length < static_cast<int32_t>(bytes_min - format::kOverheadBytes))
     return kCorrupt;
   if (header.base_offset < 0 || header.last_offset_delta < 0)
     return kCorrupt;
@@ -149,6 +175,10 @@ Status CheckStoredHeader(const BatchHeader& header) {
 }
 
 bool CrcMatches(const uint8_t* bytes, const BatchHeader& header) {
+  if (IsOldMagic(header.magic)) {
+    const size_t summed = static_cast<size_t>(header.size()) - format::kOldMagic;
+    return Crc32(bytes + format::kOldMagic, summed, 0) == header.crc;
+  }
   const size_t length = static_cast<size_t>(header.size()) - format::kAttributes;
   return Crc32c(bytes + format::kAttributes, length, 0) == header.crc;
 }

@@ -1,5 +1,7 @@
-// A record batch of magic 2 in memory: its header, what makes it acceptable, and the stamps of a
-// leader. Pure functions over borrowed bytes; nothing is allocated; any thread.
+// A record batch in memory: its header, what makes it acceptable, and the stamps of a
+// leader. A stored message of magic 0 or 1 is read as a batch of one record at its offset, whatever
+// it wraps; new ones are not accepted. Pure functions over borrowed bytes; nothing is allocated;
+// any thread.
 //
 // Base offset and leader epoch lie outside the CRC, so that a leader may set them without touching
 // the rest. From a client the records of an uncompressed batch are walked; of a compressed one only
@@ -30,7 +32,14 @@ struct BatchHeader {
   int64_t last_offset() const { return base_offset + last_offset_delta; }
 };
 
-// REQUIRES: kHeaderBytes readable bytes.
+inline bool IsOldMagic(int8_t magic) {
+  return magic >= 0 && magic <= format::kMagicV1;
+}
+
+// What ReadHeader needs for this magic: of a message of magic 0 or 1 its least size.
+size_t HeaderBytesOf(int8_t magic);
+
+// REQUIRES: HeaderBytesOf the magic in them, readable bytes.
 BatchHeader ReadHeader(const uint8_t* bytes);
 
 // What any batch in a log must satisfy by its header alone: magic, least length, sane deltas, an

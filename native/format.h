@@ -49,12 +49,21 @@ constexpr int16_t kCodecMask = 0x07; // 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd
 constexpr int16_t kCodecMax = 4;
 constexpr int16_t kControl = 0x20;
 
-// A message of magic 0 or 1, by which an older log is told from a torn tail: the CRC-32 (IEEE)
-// covers everything from the magic on.
-constexpr size_t kOldCrc = 12;
-constexpr size_t kOldMagic = 16;
+// A message of magic 0 or 1, as logs of before Kafka 0.11 hold them, stands where a batch could.
+// kBaseOffset is its offset, kBatchLength its size, and the CRC-32 (IEEE) covers everything from
+// the magic on. With a codec it wraps a set of messages, and has the offset of the last of them.
+constexpr size_t kOldCrc = 12;        // u32
+constexpr size_t kOldMagic = 16;      // i8
+constexpr size_t kOldAttributes = 17; // i8
+constexpr size_t kOldTimestamp = 18;  // i64, in magic 1 alone
 constexpr size_t kOldHeaderBytes = 17;
+constexpr int8_t kMagicV1 = 1;
+// With null key and null value, whose lengths take 4 bytes each.
+constexpr size_t kMessageBytesMinV0 = kOldTimestamp + 8;
+constexpr size_t kMessageBytesMinV1 = kOldTimestamp + 8 + 8;
+constexpr int8_t kOldAttributesMask = 0x0f; // the codec and, in magic 1, LogAppendTime
 static_assert(kOldMagic == kMagic, "the magic lies at one place in all of them");
+static_assert(kMessageBytesMinV1 < kHeaderBytes, "a buffer for a header holds that of a message");
 
 // Entries of the sparse indexes.
 constexpr size_t kOffsetEntryBytes = 8;

@@ -255,8 +255,8 @@ bool Indexes::TimesFit() const {
 }
 
 bool Indexes::Load(uint64_t log_bytes) {
-  // No batch is smaller than its header, so no index has more entries than that allows.
-  const uint64_t entries_max = log_bytes / format::kHeaderBytes + 1;
+  // Nothing in a log is smaller than the least message, so no index has more entries than that.
+  const uint64_t entries_max = log_bytes / format::kMessageBytesMinV0 + 1;
   // Both are loaded even if the first is unfit: each must know what its file holds.
   const bool loaded = offsets_.Load(entries_max * format::kOffsetEntryBytes).ok() &
                       times_.Load(entries_max * format::kTimeEntryBytes).ok();

@@ -45,13 +45,21 @@ Status BatchScanner::Fill(uint64_t position, size_t length, const uint8_t** byte
   return Status::Ok();
 }
 
+Status BatchScanner::FillHeader(uint64_t position, const uint8_t** bytes) {
+  const Status status = Fill(position, format::kMagic + 1, bytes);
+  if (!status.ok())
+    return status;
+  const auto magic = LoadBig<int8_t>(*bytes + format::kMagic);
+  return Fill(position, HeaderBytesOf(magic), bytes);
+}
+
 Status BatchScanner::Next() {
   position_ = next_position_;
   expected_ = offset_min_;
   if (position_ == end_)
     return Status::Of(Code::kNotFound);
   const uint8_t* bytes;
-  Status status = Fill(position_, format::kHeaderBytes, &bytes);
+  Status status = FillHeader(position_, &bytes);
   if (!status.ok())
     return status;
   header_ = ReadHeader(bytes);
@@ -87,8 +95,9 @@ Status BatchScanner::Sum(uint64_t from, uint64_t length, bool castagnoli, uint32
 
 Status BatchScanner::CheckSum() {
   uint32_t sum;
-  const Status status =
-      Sum(position_ + format::kAttributes, header_.size() - format::kAttributes, true, &sum);
+  const bool old = IsOldMagic(header_.magic);
+  const size_t summed_from = old ? format::kOldMagic : format::kAttributes;
+  const Status status = Sum(position_ + summed_from, header_.size() - summed_from, !old, &sum);
   if (!status.ok())
     return status;
   return sum == header_.crc ? Status::Ok() : Status::Of(Code::kCorrupt);

@@ -1,6 +1,7 @@
-// Walks the batches of a .log file by reads into one buffer of fixed size, whatever the lengths in
-// the headers say. Used by lookups (a few KiB on the stack, headers only) and by recovery (1 MiB,
-// with CRC). Never reads at or above `end`, changes nothing.
+// Walks the batches of a .log file, and the messages of magic 0 and 1 that an older one holds, by
+// reads into one buffer of fixed size, whatever the lengths in the headers say. Used by lookups (a
+// few KiB on the stack, headers only) and by recovery (1 MiB, with CRC). Never reads at or above
+// `end`, changes nothing.
 //
 // Thread: any, one at a time. Blocks where the pages are cold.
 #ifndef SEGLOG_SCAN_H_
@@ -58,6 +59,8 @@ class BatchScanner {
   Status OldMessage(bool* found);
 
  private:
+  // Makes the header at `position` readable at *bytes. kShort beyond the end.
+  Status FillHeader(uint64_t position, const uint8_t** bytes);
   // Makes [position, position + length) readable at *bytes. kShort beyond the end.
   Status Fill(uint64_t position, size_t length, const uint8_t** bytes);
   // Sums [from, from + length), by chunks.

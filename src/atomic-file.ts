@@ -12,14 +12,14 @@ import { SeglogError } from './errors.js'
 const sizeBytesMax = 64 * 1024 * 1024
 
 /**
- * Replaces `path` by `text`, on disk once the promise resolves. Errors: NO_SPACE, TOO_MANY_FILES,
+ * Replaces `path` by `content`, on disk once the promise resolves. Errors: NO_SPACE, TOO_MANY_FILES,
  * IO.
  */
-export async function writeAtomically(path: string, text: string): Promise<void> {
+export async function writeAtomically(path: string, content: string | Uint8Array): Promise<void> {
   const tmp = `${path}.tmp`
   try {
     await withFile(await open(tmp, 'w'), async (file) => {
-      await file.writeFile(text)
+      await file.writeFile(content)
       await file.sync()
     })
     await rename(tmp, path)

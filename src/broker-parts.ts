@@ -2,16 +2,20 @@
  * The parts of a broker below its listeners, made in order: configuration, logs, coordination,
  * topics, groups. Each step that is to be taken back when a later one fails is pushed to `undo`.
  */
+import assert from 'node:assert'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { BrokerOptions } from './broker.js'
 import { BrokerConfig } from './config.js'
+import { BrokerChanges } from './controller/broker-changes.js'
+import { internalTopic, OFFSETS_TOPIC } from './controller/internal-topics.js'
 import { ProducerIds } from './controller/producer-ids.js'
 import { Topics } from './controller/topics.js'
 import { EmbeddedCoordination } from './coordination/embedded.js'
 import { GroupCoordinator } from './coordinator/group-coordinator.js'
-import { OFFSETS_TOPIC, TopicOffsetStore } from './coordinator/topic-store.js'
+import { TopicOffsetStore } from './coordinator/topic-store.js'
+import { TransactionalIds } from './coordinator/transactional-ids.js'
 import { type Env, systemEnv } from './env.js'
 import { KafkaError, ProtocolError, SeglogError } from './errors.js'
 import type { BrokerContext } from './handlers/context.js'
@@ -51,7 +55,9 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
   const coordination = await EmbeddedCoordination.open(coordinationFile)
   const replicas = new Replicas(logs)
   const topics = new Topics(coordination, replicas, env, config)
-  await topics.load(logs.topics()).catch((error) => {
+  const brokerChanges = new BrokerChanges(coordination, config, replicas)
+  const loaded = brokerChanges.load().then(() => topics.load(logs.topics()))
+  await loaded.catch((error) => {
     throw error instanceof SeglogError && error.code === 'CORRUPT'
       ? new SeglogError('CORRUPT', `${coordinationFile}: ${error.message}`, { cause: error })
       : error
@@ -59,6 +65,7 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
   const brokerId = config.get('broker.id')
   const groups = openGroups(config, replicas, topics, env, logger)
   undo.push(async () => groups.close())
+  const producerIds = new ProducerIds(coordination, brokerId, () => highestProducerId(replicas))
   const context: BrokerContext = {
     brokerId,
     clusterId: logs.clusterId,
@@ -66,8 +73,10 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
     env,
     replicas,
     topics,
+    brokerChanges,
     groups,
-    producerIds: new ProducerIds(coordination, brokerId, () => highestProducerId(replicas)),
+    producerIds,
+    transactionalIds: new TransactionalIds(() => producerIds.next()),
     deadlines: new Deadlines(env),
     turns: new Turns(env),
   }
@@ -134,19 +143,11 @@ function highestProducerId(replicas: Replicas): number {
   return highest
 }
 
-/** Kafka's settings for it: what counts of a group or an offset is the last record alone. */
 async function makeOffsetsTopic(topics: Topics, config: BrokerConfig): Promise<void> {
+  const wish = internalTopic(OFFSETS_TOPIC, config)
+  assert(wish)
   try {
-    await topics.create({
-      name: OFFSETS_TOPIC,
-      partitionCount: config.get('offsets.topic.num.partitions'),
-      replicationFactor: config.get('offsets.topic.replication.factor'),
-      configs: {
-        'cleanup.policy': 'compact',
-        'compression.type': 'producer',
-        'segment.bytes': String(config.get('offsets.topic.segment.bytes')),
-      },
-    })
+    await topics.create(wish)
   } catch (error) {
     const exists = error instanceof ProtocolError && error.code === KafkaError.TOPIC_ALREADY_EXISTS
     if (!exists) throw error

@@ -2,10 +2,14 @@
  * Makes docs/configuration.md from the table of keys, so that the page cannot say anything else.
  * A test compares the two; the page itself says how it is made anew. A leaf; touches no file.
  */
+import { isDynamic } from './config-dynamic.js'
 import { brokerKeys, topicKeys } from './config-keys.js'
+import { topicOnlyKeys } from './config-topic-keys.js'
 import type { Key } from './config-types.js'
 
 const effects = { yes: '', 'not yet': ' *No effect yet.*', none: ' *No effect here.*' }
+
+const dynamic = Object.keys(brokerKeys).filter(isDynamic)
 
 /** The page as Markdown. */
 export function describe(): string {
@@ -28,6 +32,11 @@ export function describe(): string {
     '|---|---|---|---|---|',
     ...Object.entries<Key<unknown>>(brokerKeys).map(([name, key]) => brokerRow(name, key)),
     '',
+    'While the broker runs, IncrementalAlterConfigs changes these, for this broker or for all of',
+    'them; the changes outlast a restart:',
+    '',
+    ...dynamic.map((name) => `- \`${name}\``),
+    '',
     '## Topic',
     '',
     'A topic has these keys. Without a value of its own it takes that of the broker.',
@@ -37,6 +46,14 @@ export function describe(): string {
     ...Object.entries(topicKeys).map(([name, brokerKey]) => {
       const { type, range } = brokerKeys[brokerKey]
       return row(`\`${name}\``, type, `\`${brokerKey}\``, range)
+    }),
+    '',
+    'These are checked and kept, and have no effect here:',
+    '',
+    '| key | type | default | allowed |',
+    '|---|---|---|---|',
+    ...Object.entries<Key<unknown>>(topicOnlyKeys).map(([name, { type, range, defaultText }]) => {
+      return row(`\`${name}\``, type, defaultText === '' ? 'empty' : `\`${defaultText}\``, range)
     }),
     '',
   ].join('\n')

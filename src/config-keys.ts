@@ -113,11 +113,13 @@ export const brokerKeys = {
   'log.roll.ms': long(7 * days, 'The age at which a new segment begins.', {
     min: 1,
     aliases: [{ name: 'log.roll.hours', factor: hours }],
+    isUnset: true,
     ...notYet,
   }),
   'log.roll.jitter.ms': long(0, 'At most so much is taken off log.roll.ms at random.', {
     min: 0,
     aliases: [{ name: 'log.roll.jitter.hours', factor: hours }],
+    isUnset: true,
     ...notYet,
   }),
   'log.index.interval.bytes': int(4096, 'Bytes of log between two entries of an index.', {
@@ -133,6 +135,7 @@ export const brokerKeys = {
   }),
   'log.flush.interval.ms': long(never, 'The longest time that a record waits to be synced.', {
     min: 0,
+    isUnset: true,
     ...notYet,
   }),
   'log.flush.scheduler.interval.ms': long(never, 'How often logs are looked at for a sync.', {
@@ -160,6 +163,7 @@ export const brokerKeys = {
       { name: 'log.retention.minutes', factor: 60_000 },
       { name: 'log.retention.hours', factor: hours },
     ],
+    isUnset: true,
     ...notYet,
   }),
   'log.retention.bytes': long(-1, 'The size above which old segments are deleted; -1: none.', {
@@ -231,6 +235,13 @@ export const brokerKeys = {
     'An idempotent producer that was silent for so long is forgotten.',
     { min: 1, ...notYet },
   ),
+
+  'transaction.max.timeout.ms': int(900_000, 'The longest timeout of a transactional id.', {
+    min: 1,
+  }),
+  'transaction.state.log.num.partitions': int(50, 'Partitions of __transaction_state.', {
+    min: 1,
+  }),
 
   // Consumer groups
   'group.initial.rebalance.delay.ms': int(

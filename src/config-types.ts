@@ -30,6 +30,8 @@ export interface Key<T> {
   readonly effect: Effect
   /** Earlier ones win over later ones. */
   readonly aliases: readonly Alias[]
+  /** Kafka leaves the key itself unset, and another one of its keys gives the default. */
+  readonly isUnset: boolean
   /** The value of a text, or undefined where it is not allowed. */
   read(text: string): T | undefined
 }
@@ -37,6 +39,7 @@ export interface Key<T> {
 export interface KeyOptions {
   effect?: Effect
   aliases?: readonly Alias[]
+  isUnset?: boolean
 }
 
 interface Bounds extends KeyOptions {
@@ -51,6 +54,7 @@ const shared = (text: string, options: KeyOptions) => ({
   text,
   effect: options.effect ?? 'yes',
   aliases: options.aliases ?? [],
+  isUnset: options.isUnset ?? false,
 })
 
 /** A whole number of 32 bits. */

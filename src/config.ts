@@ -2,9 +2,11 @@
  * Reads configurations of a broker and of a topic against the table in `config-keys.ts`, and
  * describes that table. Keys and values are text, as in server.properties. A value that is not
  * allowed is refused and nothing is corrected silently; a key that nobody knows is named in a
- * warning, since Kafka's files carry keys of plugins. Immutable once read. A leaf; touches no file.
+ * warning, since Kafka's files carry keys of plugins. Once read, a broker's configuration changes
+ * through `BrokerConfig.change` alone, a topic's not at all. A leaf; touches no file.
  */
 import { brokerKeys, type Endpoint, parseEndpoint, topicKeys } from './config-keys.js'
+import { topicOnlyKeys, topicOnlySynonyms } from './config-topic-keys.js'
 import type { Alias, Key } from './config-types.js'
 import { SeglogError } from './errors.js'
 
@@ -14,12 +16,34 @@ export type BrokerValue<K extends BrokerKey> =
   (typeof brokerKeys)[K] extends Key<infer T> ? T : never
 export type TopicValue<K extends TopicKey> = BrokerValue<(typeof topicKeys)[K]>
 
+/**
+ * Where a value comes from, the nearest first: the topic, a change while the broker runs (of it
+ * alone, of all brokers), what it was started with, the table.
+ */
+export type ConfigSource = 'topic' | 'dynamic' | 'cluster' | 'broker' | 'default'
+
+/** One value of a key. */
+export interface ConfigValue {
+  name: string
+  text: string
+  source: ConfigSource
+}
+
 /** One key as DescribeConfigs shows it. */
 export interface ConfigEntry {
   name: string
-  text: string
-  source: 'default' | 'broker' | 'topic'
+  /** Null where nothing was given and Kafka leaves it unset. */
+  text: string | null
+  source: ConfigSource
+  /** All values that there are for it, the one that counts first. */
+  synonyms: readonly ConfigValue[]
   key: Key<unknown>
+}
+
+/** Values that came while the broker ran: of this broker, and of all of them. */
+export interface DynamicValues {
+  dynamic: Readonly<Record<string, string>>
+  cluster: Readonly<Record<string, string>>
 }
 
 interface Setting {
@@ -30,9 +54,11 @@ interface Setting {
 
 const brokerTable = new Map<string, Key<unknown>>(Object.entries(brokerKeys))
 const topicTable = new Map<string, BrokerKey>(Object.entries(topicKeys))
+const topicOnlyTable = new Map<string, Key<unknown>>(Object.entries(topicOnlyKeys))
 
 export class BrokerConfig {
   readonly #settings: ReadonlyMap<string, Setting>
+  #changes: readonly { source: ConfigSource; settings: ReadonlyMap<string, Setting> }[] = []
 
   private constructor(settings: ReadonlyMap<string, Setting>) {
     this.#settings = settings
@@ -56,17 +82,50 @@ export class BrokerConfig {
 
   get<K extends BrokerKey>(key: K): BrokerValue<K> {
     // The table gave this value under this key.
-    return this.#settings.get(key)?.value as BrokerValue<K>
+    return this.#setting(key)?.value as BrokerValue<K>
+  }
+
+  #setting(key: string): Setting | undefined {
+    for (const { settings } of this.#changes) {
+      const changed = settings.get(key)
+      if (changed) return changed
+    }
+    return this.#settings.get(key)
+  }
+
+  /**
+   * Takes the place of all changes so far. REQUIRES: `isDynamic` of every key. Errors:
+   * INVALID_CONFIG, and then nothing has changed.
+   */
+  change(values: DynamicValues): void {
+    this.#changes = (['dynamic', 'cluster'] as const).map((source) => {
+      const given = Object.entries(values[source])
+      return { source, settings: new Map(given.map(([name, text]) => [name, parse(name, text)])) }
+    })
+  }
+
+  /** Throws as `change` and changes nothing. */
+  static check(values: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(values)) parse(name, text)
   }
 
   /** The value as it was given, or the default's text. */
   text(key: BrokerKey): string {
-    return this.#settings.get(key)?.text ?? ''
+    return this.#setting(key)?.text ?? ''
   }
 
-  /** Whether the value was given rather than taken from the defaults. */
-  isGiven(key: BrokerKey): boolean {
-    return this.#settings.get(key)?.given ?? false
+  /** All values of a key, the one that counts first. */
+  values(name: string): ConfigValue[] {
+    const found: ConfigValue[] = []
+    for (const { source, settings } of this.#changes) {
+      const changed = settings.get(name)
+      if (changed) found.push({ name, text: changed.text, source })
+    }
+    const started = this.#settings.get(name)
+    if (started?.given) found.push({ name, text: started.text, source: 'broker' })
+    const key = brokerTable.get(name)
+    if (key && !key.isUnset) found.push({ name, text: key.defaultText, source: 'default' })
+    return found
   }
 
   get listeners(): Endpoint[] {
@@ -86,8 +145,17 @@ export class BrokerConfig {
 
   entries(): ConfigEntry[] {
     return [...brokerTable].map(([name, key]) => {
-      const { text = '', given = false } = this.#settings.get(name) ?? {}
-      return { name, text, source: given ? 'broker' : 'default', key }
+      const synonyms = this.values(name)
+      const { text = null, source = 'default' } = synonyms[0] ?? {}
+      return { name, text, source, synonyms, key }
+    })
+  }
+
+  /** What was changed for all brokers. */
+  clusterEntries(): ConfigEntry[] {
+    return this.entries().flatMap((entry) => {
+      const synonyms = entry.synonyms.filter(({ source }) => source === 'cluster')
+      return synonyms.map(({ text, source }) => ({ ...entry, text, source, synonyms }))
     })
   }
 }
@@ -107,10 +175,11 @@ export class TopicConfig {
     const own = new Map<string, Setting>()
     for (const [name, text] of Object.entries(given)) {
       const brokerKey = topicTable.get(name)
-      if (brokerKey === undefined) {
-        throw new SeglogError('INVALID_CONFIG', `configuration key ${name} is not one of a topic`)
+      const key = brokerKey === undefined ? topicOnlyTable.get(name) : brokerKeys[brokerKey]
+      if (key === undefined) {
+        throw new SeglogError('INVALID_CONFIG', `Unknown topic config name: ${name}`)
       }
-      own.set(name, setting(name, brokerKeys[brokerKey], text, true))
+      own.set(name, setting(name, key, text, true))
     }
     return new TopicConfig(own, broker)
   }
@@ -121,18 +190,51 @@ export class TopicConfig {
     return (own === undefined ? this.#broker.get(topicKeys[key]) : own.value) as TopicValue<K>
   }
 
-  entries(): ConfigEntry[] {
-    return [...topicTable].map(([name, brokerKey]) => {
-      const own = this.#own.get(name)
-      const inherited = this.#broker.isGiven(brokerKey) ? 'broker' : 'default'
-      return {
-        name,
-        text: own?.text ?? this.#broker.text(brokerKey),
-        source: own === undefined ? inherited : 'topic',
-        key: brokerKeys[brokerKey],
-      }
-    })
+  /** What the topic has of its own, as text. */
+  own(): Record<string, string> {
+    return Object.fromEntries([...this.#own].map(([name, { text }]) => [name, text]))
   }
+
+  entries(): ConfigEntry[] {
+    const inherited = [...topicTable].map(([name, brokerKey]) => {
+      const values = this.#broker.values(brokerKey)
+      return this.#entry(name, brokerKeys[brokerKey], values, this.#broker.text(brokerKey))
+    })
+    const only = [...topicOnlyTable].map(([name, key]) => {
+      const synonym = topicOnlySynonyms[name]
+      const text = key.defaultText
+      const values =
+        synonym === undefined ? [] : [{ name: synonym, text, source: 'default' as const }]
+      return this.#entry(name, key, values, text)
+    })
+    return [...inherited, ...only]
+  }
+
+  #entry(name: string, key: Key<unknown>, inherited: ConfigValue[], text: string): ConfigEntry {
+    const own = this.#own.get(name)
+    if (own) {
+      const value = { name, text: own.text, source: 'topic' as const }
+      return { ...value, synonyms: [value, ...inherited], key }
+    }
+    return { name, text, source: inherited[0]?.source ?? 'default', synonyms: inherited, key }
+  }
+}
+
+/** The key of a topic under its name; undefined where there is none. */
+export function topicKey(name: string): Key<unknown> | undefined {
+  const brokerKey = topicTable.get(name)
+  return brokerKey === undefined ? topicOnlyTable.get(name) : brokerKeys[brokerKey]
+}
+
+/** The key of a broker under its name; undefined where there is none. */
+export function brokerKey(name: string): Key<unknown> | undefined {
+  return brokerTable.get(name)
+}
+
+function parse(name: string, text: string): Setting {
+  const key = brokerTable.get(name)
+  if (!key) throw new SeglogError('INVALID_CONFIG', `configuration key ${name} is not known`)
+  return setting(name, key, text, true)
 }
 
 /** Takes a key's value under its own name or the first of its aliases that was given. */

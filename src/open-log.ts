@@ -17,7 +17,7 @@ import {
   checkedOptions,
   type OpenLogOptions,
 } from './library/options.js'
-import { ChunkReader, RecordReader, readChunks } from './library/reading.js'
+import { ChunkReader, RecordReader, readBatches } from './library/reading.js'
 import type { StoredRecord } from './library/stored-record.js'
 import { native, Result, statusError } from './native.js'
 import { type Offset, offsetNumber } from './offsets.js'
@@ -28,6 +28,8 @@ import { type DirectoryLock, lockExclusively, lockShared } from './storage/direc
 import { Log } from './storage/log.js'
 import { defaultLogOptions, type LogReport } from './storage/log-options.js'
 import type { Slice } from './storage/slice.js'
+
+export type { Appended, AppendOptions, OpenLogOptions, StoredRecord }
 
 export interface ReadOptions {
   /** First offset; the log's start unless given. */
@@ -165,8 +167,8 @@ export class OpenLog {
    * As `read`, in arrays of all that was read at once, at least one record each: the faster way,
    * since a loop waits once for each array and not for each record.
    */
-  readChunks(options?: ReadOptions): AsyncIterableIterator<StoredRecord[]> {
-    return readChunks(() => this.#reader(options), this.#env)
+  readBatches(options?: ReadOptions): AsyncIterableIterator<StoredRecord[]> {
+    return readBatches(() => this.#reader(options), this.#env)
   }
 
   #reader(options: ReadOptions | undefined): ChunkReader {

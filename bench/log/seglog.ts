@@ -6,7 +6,7 @@ export const seglog: StoreKind = {
   name: 'seglog',
   note:
     'openLog; append(records): one batch with CRC-32C and both indexes, in the page cache; ' +
-    'appendDurable: the same and fdatasync; read: readChunks()',
+    'appendDurable: the same and fdatasync; read: readBatches()',
   overlaps: true,
   async open(directory) {
     const log = await openLog(directory)
@@ -16,7 +16,7 @@ export const seglog: StoreKind = {
       },
       appendDurable: (values) => log.appendDurable(values.map((value) => ({ value }))),
       async read(visit) {
-        for await (const records of log.readChunks()) {
+        for await (const records of log.readBatches()) {
           for (const { value } of records) if (!visit(value!)) return
         }
       },

@@ -2,7 +2,7 @@
  * InitProducerId: a producer id and epoch for an idempotent or a transactional producer.
  */
 import { api, since } from '../protocol/schema.js'
-import { boolean, int16, int32, int64, nullable, string } from '../protocol/types.js'
+import { boolean, int16, int32, int64, int64Clamped, nullable, string } from '../protocol/types.js'
 
 export const initProducerId = api({
   key: 22,
@@ -12,7 +12,7 @@ export const initProducerId = api({
   request: {
     transactionalId: nullable(string),
     transactionTimeoutMs: int32,
-    producerId: since(3, int64, -1),
+    producerId: since(3, int64Clamped, -1),
     producerEpoch: since(3, int16, -1),
     enable2Pc: since(6, boolean, false),
     keepPreparedTxn: since(6, boolean, false),

@@ -3,16 +3,7 @@
  * commit exists in versions 2 to 4 alone, a timestamp per partition in 1 alone.
  */
 import { api, between, since, struct } from '../protocol/schema.js'
-import {
-  array,
-  int16,
-  int32,
-  int64,
-  int64Clamped,
-  nullable,
-  string,
-  uuid,
-} from '../protocol/types.js'
+import { array, int16, int32, int64Clamped, nullable, string, uuid } from '../protocol/types.js'
 
 export const offsetCommit = api({
   key: 8,
@@ -32,7 +23,7 @@ export const offsetCommit = api({
         partitions: array(
           struct({
             partitionIndex: int32,
-            committedOffset: int64,
+            committedOffset: int64Clamped,
             committedLeaderEpoch: since(6, int32, -1),
             commitTimestamp: between(1, 1, int64Clamped, -1),
             committedMetadata: nullable(string),

@@ -4,7 +4,10 @@
  */
 import type { AnyApi } from '../protocol/schema.js'
 import { alterConfigs } from './alter-configs.js'
+import { alterPartitionReassignments } from './alter-partition-reassignments.js'
+import { alterReplicaLogDirs } from './alter-replica-log-dirs.js'
 import { apiVersions } from './api-versions.js'
+import { alterClientQuotas, describeClientQuotas } from './client-quotas.js'
 import { createPartitions } from './create-partitions.js'
 import { createTopics } from './create-topics.js'
 import { deleteGroups } from './delete-groups.js'
@@ -58,13 +61,17 @@ export const apis: readonly AnyApi[] = [
   offsetForLeaderEpoch,
   describeConfigs,
   alterConfigs,
+  alterReplicaLogDirs,
   describeLogDirs,
   createPartitions,
   deleteGroups,
   electLeaders,
   incrementalAlterConfigs,
+  alterPartitionReassignments,
   listPartitionReassignments,
   offsetDelete,
+  describeClientQuotas,
+  alterClientQuotas,
   describeCluster,
   describeProducers,
   describeTopicPartitions,

@@ -6,34 +6,21 @@
  * and no damage; a batch that the file ends in (torn tail); anything else (corrupt).
  */
 import { SeglogError } from '../errors.js'
-import { native } from '../native.js'
 import {
   type Batch,
-  BatchField,
   type BatchHeader,
   HEADER_BYTES,
   iterateRecords,
-  MAGIC,
   parseBatchHeader,
 } from '../records/index.js'
 import type { Report } from './dump-report.js'
 import { reportZeros } from './dump-zeros.js'
-import { type FileWindow, WINDOW_BYTES } from './file-window.js'
+import type { FileWindow } from './file-window.js'
 import type { Output } from './output.js'
+import { checksumMatches } from './verify-batch.js'
 
 /** A larger batch is checked, and its records are not printed. */
 const RECORDS_BYTES_MAX = 256 * 1024 * 1024
-
-function crcOf(file: FileWindow, position: number, header: BatchHeader): number {
-  const end = position + header.sizeBytes
-  let sum = 0
-  for (let at = position + BatchField.ATTRIBUTES; at < end; ) {
-    const bytes = file.view(at, Math.min(end - at, WINDOW_BYTES))
-    sum = native.crc32c(bytes, 0, bytes.length, sum)
-    at += bytes.length
-  }
-  return sum
-}
 
 /** The header at `position`, or undefined when damage was reported. */
 function readHeader(file: FileWindow, position: number, report: Report): BatchHeader | undefined {
@@ -47,12 +34,6 @@ function readHeader(file: FileWindow, position: number, report: Report): BatchHe
     report.damage('torn-tail', position, `${needs}, and the file ends after ${left}`)
   } catch (error) {
     if (!(error instanceof SeglogError)) throw error
-    if (error.code === 'BAD_MAGIC' && (head[BatchField.MAGIC] ?? 0) < MAGIC) {
-      throw new SeglogError(
-        'UNSUPPORTED_VERSION',
-        `position ${position}: messages of magic 0 and 1 (before Kafka 0.11) are not dumped`,
-      )
-    }
     if (error.code === 'SHORT') {
       report.damage('torn-tail', position, `the file ends after ${left} bytes of a header`)
     } else {
@@ -111,7 +92,7 @@ export async function dumpLog(
     }
     const header = readHeader(file, position, report)
     if (header === undefined) return true
-    const isValid = crcOf(file, position, header) === header.crc
+    const isValid = checksumMatches(file, position, header)
     report.batch(header, position, isValid)
     if (!isValid) {
       report.damage('corrupt', position, 'the CRC of this batch does not match its bytes')

@@ -15,8 +15,8 @@ export interface Report {
   file(path: string, baseOffset: number | undefined): void
   batch(header: BatchHeader, position: number, isValid: boolean): void
   record(record: LogRecord, header: BatchHeader): void
-  /** An entry of an index: numbers under the names that Kafka gives them. */
-  entry(fields: Record<string, number>): void
+  /** An entry of an index, a checkpoint or the like, under the names that Kafka gives. */
+  entry(fields: Record<string, number | string>): void
   /** Something worth knowing that is no damage. */
   note(position: number, text: string): void
   damage(kind: DamageKind, position: number, text: string): void
@@ -103,9 +103,14 @@ function recordFields(record: LogRecord, header: BatchHeader) {
   }
 }
 
+/** What a file says as text is printed with the same care as a key. */
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? inText(Buffer.from(value)) : String(value)
+}
+
 function inWords(fields: Record<string, unknown>): string {
   return Object.entries(fields)
-    .map(([name, value]) => `${name}: ${value === null ? 'none' : String(value)}`)
+    .map(([name, value]) => `${name}: ${value === null ? 'none' : wordOf(value)}`)
     .join(' ')
 }
 

@@ -1,9 +1,9 @@
 /**
  * `seglog dump PATH...`: prints what the files of a log hold, as Kafka's DumpLogSegments does.
  *
- * PATH is a .log, .index or .timeindex file, or the directory of a partition, whose logs are dumped
- * in the order of their offsets. A file is dumped up to the first damage, then the next follows.
- * Files are only read, and never as a whole.
+ * PATH is a .log, .index or .timeindex file, a checkpoint or another small file beside them, or the
+ * directory of a partition, whose logs are dumped in the order of their offsets. A file is dumped
+ * up to the first damage, then the next follows. Files are only read, and large ones in pieces.
  *
  * Exit codes: 0 all is whole; 1 damage was found or a file could not be read; 2 usage.
  */
@@ -14,11 +14,13 @@ import { SeglogError } from '../errors.js'
 import { dumpOffsetIndex, dumpTimeIndex } from './dump-index.js'
 import { dumpLog } from './dump-log.js'
 import { jsonReport, type Report, textReport } from './dump-report.js'
+import { dumpSmallFile, isSmallFile } from './dump-small-files.js'
 import { FileWindow } from './file-window.js'
 import { type Io, Output } from './output.js'
 
 const USAGE = `usage: seglog dump [--records] [--print-data] [--json] PATH...
-  PATH          a .log, .index or .timeindex file, or the directory of a partition
+  PATH          a .log, .index or .timeindex file, a checkpoint, meta.properties,
+                partition.metadata, or the directory of a partition
   --records     print the records of each batch too
   --print-data  print their values as well (implies --records)
   --json        one JSON object a line
@@ -67,7 +69,7 @@ function targetOf(path: string): Target {
   const match = /^(.*)\.(log|index|timeindex)(?:\.[a-z]+)?$/.exec(basename(path))
   const [, stem = '', kind] = match ?? []
   if (kind !== 'log' && kind !== 'index' && kind !== 'timeindex') {
-    throw new SeglogError('USAGE', 'neither a .log, .index or .timeindex file nor a directory')
+    throw new SeglogError('USAGE', 'neither a file of a log that is known nor a directory')
   }
   const number = /^\d{20}$/.test(stem) ? Number(stem) : undefined
   const baseOffset = Number.isSafeInteger(number) ? number : undefined
@@ -109,6 +111,7 @@ async function dumpPath(
   output: Output,
 ): Promise<boolean> {
   let damaged = false
+  if (isSmallFile(path)) return dumpSmallFile(path, report, output)
   for (const target of targetsOf(path)) {
     if (output.closed) break
     if (await dumpTarget(target, options, report, output)) damaged = true

@@ -16,11 +16,13 @@ const subcommands = new Map<string, () => Promise<Subcommand>>([
   ['broker', () => import('./broker.js')],
   ['dump', () => import('./dump.js')],
   ['verify', () => import('./verify.js')],
+  ['repair', () => import('./repair.js')],
 ])
 
 const USAGE = `usage: seglog broker [server.properties] [--override KEY=VALUE]...
        seglog dump [--records] [--print-data] [--json] PATH...
        seglog verify [--json] PATH...
+       seglog repair [--dry-run] [--drop-damaged] [--backup DIR] [--json] PATH
        seglog SUBCOMMAND --help
        seglog --version
 `

@@ -12,11 +12,22 @@ import { isSmallFile, soundOffsets, verifySmallFile } from './verify-small-files
 
 const SET_ASIDE = /-(future|stray)$/
 
-export async function verifyLogDirectory(directory: string, findings: Findings): Promise<void> {
+export interface VerifiedDirectory {
+  /** By the name of the folder. */
+  logs: Map<string, VerifiedLog>
+  /** Names of those of its own files that are not sound. */
+  faultyFiles: string[]
+}
+
+export async function verifyLogDirectory(
+  directory: string,
+  findings: Findings,
+): Promise<VerifiedDirectory> {
+  const faultyFiles: string[] = []
   const names = readdirSync(directory).sort()
   for (const name of names) {
     const path = join(directory, name)
-    if (isSmallFile(path)) await verifySmallFile(path, findings)
+    if (isSmallFile(path) && !(await verifySmallFile(path, findings))) faultyFiles.push(name)
   }
   const checkpoints = new Map<string, Awaited<ReturnType<typeof soundOffsets>>>()
   for (const name of Object.values(OffsetCheckpoint)) {
@@ -26,7 +37,7 @@ export async function verifyLogDirectory(directory: string, findings: Findings):
   for (const name of names) {
     const log = await verifyFolder(join(directory, name), name, findings)
     if (log !== undefined) logs.set(name, log)
-    if (findings.closed) return
+    if (findings.closed) return { logs, faultyFiles }
   }
   for (const [name, offsets] of checkpoints) {
     const path = join(directory, name)
@@ -37,6 +48,7 @@ export async function verifyLogDirectory(directory: string, findings: Findings):
       findings.add({ severity: 'note', kind: 'beyond-end', path, offset, text })
     }
   }
+  return { logs, faultyFiles }
 }
 
 async function verifyFolder(

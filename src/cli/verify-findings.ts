@@ -26,6 +26,8 @@ export class Findings {
   records = 0
   faults = 0
   notes = 0
+  /** Faults that are a file or folder which could not be read. */
+  unreadable = 0
 
   constructor(output: Output, json: boolean) {
     this.#output = output
@@ -40,6 +42,7 @@ export class Findings {
   add(finding: Finding): void {
     if (finding.severity === 'fault') this.faults++
     else this.notes++
+    if (finding.kind === 'unreadable') this.unreadable++
     this.#output.line(this.#json ? inJson(finding) : inText(finding))
   }
 

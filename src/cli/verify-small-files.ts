@@ -28,6 +28,11 @@ export function isSmallFile(path: string): boolean {
   return checks.has(basename(path))
 }
 
+/** Whether what the file holds is derived anew from the logs where it lacks. */
+export function isDerived(path: string): boolean {
+  return basename(path).endsWith('-checkpoint')
+}
+
 /** Verifies the file, unless it is of a kind that is not known. Returns whether it is sound. */
 export async function verifySmallFile(path: string, findings: Findings): Promise<boolean> {
   const check = checks.get(basename(path))

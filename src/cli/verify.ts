@@ -7,16 +7,16 @@
  * directory or a log directory.
  */
 import { readdirSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { OffsetCheckpoint } from '../storage/checkpoints.js'
-import { parsePartitionDirectory, segmentBaseOffset } from '../storage/log-files.js'
+import { segmentBaseOffset } from '../storage/log-files.js'
 import { type Io, Output } from './output.js'
 import { UsageError } from './usage.js'
 import { verifyLogDirectory } from './verify-directory.js'
 import { Findings, messageOf } from './verify-findings.js'
-import { segmentNames, verifyPartition, verifySegment } from './verify-partition.js'
+import { verifyPartition, verifySegment } from './verify-partition.js'
 import { isSmallFile, verifySmallFile } from './verify-small-files.js'
+import { isLogDirectory, isPartition } from './verify-target.js'
 
 const USAGE = `usage: seglog verify [--json] PATH...
   PATH    a .log file (its indexes are verified with it), a checkpoint or another small file of a
@@ -58,39 +58,20 @@ function parse(args: string[]) {
 
 async function verifyPath(path: string, findings: Findings): Promise<void> {
   let isDirectory: boolean
-  let names: string[] = []
   try {
     isDirectory = statSync(path).isDirectory()
-    if (isDirectory) names = readdirSync(path)
+    if (isDirectory) readdirSync(path)
   } catch (error) {
     findings.fault(path, 'unreadable', messageOf(error))
     return
   }
   if (!isDirectory) return verifyFile(path, findings)
-  if (segmentNames(names).length > 0) {
+  if (isPartition(path)) {
     await verifyPartition(path, findings)
-  } else if (isLogDirectory(path, names)) {
+  } else if (isLogDirectory(path)) {
     await verifyLogDirectory(path, findings)
   } else {
     throw new UsageError(`${path} is neither a partition nor a log directory: no log in it`, USAGE)
-  }
-}
-
-const logDirectoryFiles = new Set<string>(['meta.properties', ...Object.values(OffsetCheckpoint)])
-
-function isLogDirectory(path: string, names: readonly string[]): boolean {
-  return names.some(
-    (name) =>
-      logDirectoryFiles.has(name) ||
-      (parsePartitionDirectory(name) !== undefined && hasLogs(join(path, name))),
-  )
-}
-
-function hasLogs(path: string): boolean {
-  try {
-    return segmentNames(readdirSync(path)).length > 0
-  } catch {
-    return false
   }
 }
 

@@ -21,6 +21,7 @@ import type { Env } from '../env.js'
 import { KafkaError, ProtocolError, SeglogError } from '../errors.js'
 import type { Replicas } from '../replication/replicas.js'
 import { assignReplicas } from './assignment.js'
+import { type GrowthWish, PARTITIONS_MAX, TopicChanges } from './topic-changes.js'
 import { collidingTopic, topicNameFault } from './topic-names.js'
 
 export interface TopicWish {
@@ -40,15 +41,13 @@ export interface CreatedTopic extends TopicAssignment {
   config: TopicConfig
 }
 
-/** Partitions of one topic at most: each is a folder with open files. */
-const MAX_PARTITIONS = 10_000
-
 export class Topics {
   readonly #coordination: Coordination
   readonly #replicas: Replicas
   readonly #env: Env
   readonly #brokerId: number
   readonly #config: BrokerConfig
+  readonly #changes: TopicChanges
   #queue: Promise<unknown> = Promise.resolve()
   #closed = false
 
@@ -58,6 +57,7 @@ export class Topics {
     this.#env = env
     this.#brokerId = config.get('broker.id')
     this.#config = config
+    this.#changes = new TopicChanges(coordination, replicas, config)
   }
 
   /**
@@ -98,12 +98,51 @@ export class Topics {
    * INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, KAFKA_STORAGE_ERROR.
    */
   create(wish: TopicWish, validateOnly = false): Promise<CreatedTopic> {
-    const creation = this.#queue.then(() => {
-      this.#checkOpen()
-      return this.#create(wish, validateOnly)
+    return this.#serially(() => this.#create(wish, validateOnly))
+  }
+
+  /**
+   * Makes further partitions of a topic, or with `validateOnly` says whether it could. Rejects with
+   * a `ProtocolError`: as `TopicChanges.grow`, KAFKA_STORAGE_ERROR.
+   */
+  grow(wish: GrowthWish, validateOnly = false): Promise<void> {
+    return this.#serially(() =>
+      this.#changes.grow(wish, validateOnly).catch((error) => {
+        throw storageFault(wish.name, error)
+      }),
+    )
+  }
+
+  /**
+   * Replaces the values that a topic has of its own by what `change` makes of the present ones, or
+   * with `validateOnly` says whether it could. Rejects with a `ProtocolError`:
+   * UNKNOWN_TOPIC_OR_PARTITION, INVALID_CONFIG, KAFKA_STORAGE_ERROR, and what `change` throws.
+   */
+  configure(
+    name: string,
+    change: (present: Readonly<Record<string, string>>) => Record<string, string>,
+    validateOnly = false,
+  ): Promise<void> {
+    return this.#serially(async () => {
+      try {
+        const served = this.#replicas.topic(name)
+        if (!served) throw new ProtocolError(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+        const values = change(served.config.own())
+        const config = this.#parseConfig(values)
+        if (!validateOnly) await this.#changes.configure(name, values, config)
+      } catch (error) {
+        throw storageFault(name, error)
+      }
     })
-    this.#queue = creation.catch(() => {})
-    return creation
+  }
+
+  #serially<T>(act: () => Promise<T>): Promise<T> {
+    const change = this.#queue.then(() => {
+      this.#checkOpen()
+      return act()
+    })
+    this.#queue = change.catch(() => {})
+    return change
   }
 
   /** Refuses what waits, and resolves when the change under way is done. */
@@ -151,12 +190,7 @@ export class Topics {
    * in between leaves neither folders that a start would adopt nor a topic without its records.
    */
   delete(name: string): Promise<void> {
-    const deletion = this.#queue.then(() => {
-      this.#checkOpen()
-      return this.#delete(name)
-    })
-    this.#queue = deletion.catch(() => {})
-    return deletion
+    return this.#serially(() => this.#delete(name))
   }
 
   async #delete(name: string): Promise<void> {
@@ -236,8 +270,8 @@ export class Topics {
         ? this.#config.get('default.replication.factor')
         : wish.replicationFactor
     if (wish.assignment && wish.assignment.length > 0) return this.#checkAssignment(wish.assignment)
-    if (partitionCount < 1 || partitionCount > MAX_PARTITIONS) {
-      const text = `Number of partitions must be from 1 to ${MAX_PARTITIONS}.`
+    if (partitionCount < 1 || partitionCount > PARTITIONS_MAX) {
+      const text = `Number of partitions must be from 1 to ${PARTITIONS_MAX}.`
       throw new ProtocolError(KafkaError.INVALID_PARTITIONS, text)
     }
     if (factor < 1) {
@@ -253,7 +287,7 @@ export class Topics {
 
   #checkAssignment(assignment: number[][]): number[][] {
     const known = (replicas: number[]) => replicas.length === 1 && replicas[0] === this.#brokerId
-    if (!assignment.every(known) || assignment.length > MAX_PARTITIONS) {
+    if (!assignment.every(known) || assignment.length > PARTITIONS_MAX) {
       const text = `A manual assignment may name broker ${this.#brokerId} only, once per partition.`
       throw new ProtocolError(KafkaError.INVALID_REPLICA_ASSIGNMENT, text)
     }
@@ -274,7 +308,7 @@ export class Topics {
  * they are.
  */
 function storageFault(name: string, error: unknown): unknown {
-  if (error instanceof AssertionError) return error
+  if (error instanceof AssertionError || error instanceof ProtocolError) return error
   const text = `Topic '${name}': ${error instanceof Error ? error.message : error}`
   return new ProtocolError(KafkaError.KAFKA_STORAGE_ERROR, text)
 }
@@ -282,5 +316,5 @@ function storageFault(name: string, error: unknown): unknown {
 /** Kafka writes an id into each folder; without one, all partitions must be there. */
 function isTopic(found: { topicId: string | undefined; partitions: number; logs: number }) {
   const { topicId, partitions, logs } = found
-  return partitions <= MAX_PARTITIONS && (topicId !== undefined || logs === partitions)
+  return partitions <= PARTITIONS_MAX && (topicId !== undefined || logs === partitions)
 }

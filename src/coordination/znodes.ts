@@ -48,21 +48,33 @@ export const topicZNode = {
   },
 }
 
+type Config = Record<string, string>
+
 /** `/config/topics/[topic]`: overrides of the broker's defaults. */
 export const topicConfigZNode = {
   path: (topic: string) => `/config/topics/${topic}`,
-  encode: (config: Record<string, string>): Buffer => json({ version: 1, config }),
-  decode(data: Buffer, topic: string): Record<string, string> {
-    const config = parse<{ config: Record<string, string> } | null>(data, topic)?.config
-    if (typeof config !== 'object' || config === null) {
-      throw new SeglogError('CORRUPT', `${topicConfigZNode.path(topic)} has no config`)
-    }
-    for (const [key, text] of Object.entries(config)) {
-      if (typeof text === 'string') continue
-      throw new SeglogError('CORRUPT', `${topicConfigZNode.path(topic)}: ${key} is no text`)
-    }
-    return config
-  },
+  encode: (config: Config): Buffer => json({ version: 1, config }),
+  decode: (data: Buffer, topic: string): Config => readConfig(data, topicConfigZNode.path(topic)),
+}
+
+/** `/config/brokers/[id]`: what was changed while brokers run; no id: of all of them. */
+export const brokerConfigZNode = {
+  path: (id: number | undefined) => `/config/brokers/${id ?? '<default>'}`,
+  encode: (config: Config): Buffer => json({ version: 1, config }),
+  decode: (data: Buffer, id: number | undefined): Config =>
+    readConfig(data, brokerConfigZNode.path(id)),
+}
+
+function readConfig(data: Buffer, path: string): Config {
+  const config = parse<{ config: Config } | null>(data, path)?.config
+  if (typeof config !== 'object' || config === null) {
+    throw new SeglogError('CORRUPT', `${path} has no config`)
+  }
+  for (const [key, text] of Object.entries(config)) {
+    if (typeof text === 'string') continue
+    throw new SeglogError('CORRUPT', `${path}: ${key} is no text`)
+  }
+  return config
 }
 
 export const deletionsPath = '/admin/delete_topics'

@@ -189,7 +189,7 @@ export class GroupCoordinator {
   }
 
   describeGroup(groupId: string): Types.DescribedGroup {
-    const refused = this.#refuse(groupId)
+    const refused = this.#unavailable()
     const group = this.#groups.get(groupId)
     if (refused === KafkaError.NONE && group !== undefined) return group.describe()
     return {
@@ -222,7 +222,8 @@ export class GroupCoordinator {
 
   /** Deletes a group without members, and its offsets. */
   async deleteGroup(groupId: string): Promise<KafkaErrorCode> {
-    const refused = this.#refuse(groupId)
+    // The group with the empty id is one of plain commits.
+    const refused = this.#unavailable()
     if (refused !== KafkaError.NONE) return refused
     const group = this.#groups.get(groupId)
     if (group === undefined) return KafkaError.GROUP_ID_NOT_FOUND

@@ -63,7 +63,7 @@ export async function storeCommit(
         leaderEpoch: partition.committedLeaderEpoch,
         metadata: partition.committedMetadata ?? '',
         commitTimestamp: now,
-        ...(retentionTimeMs >= 0 ? { expireTimestamp: now + retentionTimeMs } : {}),
+        ...(retentionTimeMs >= 0 ? { expireTimestamp: later(now, retentionTimeMs) } : {}),
       })
     }
   }
@@ -71,6 +71,11 @@ export async function storeCommit(
   return answerCommit(request, (metadata) =>
     tooLong(metadata) ? KafkaError.OFFSET_METADATA_TOO_LARGE : stored,
   )
+}
+
+/** A client may mean for ever, which no number holds. */
+function later(now: number, ms: number): number {
+  return Math.min(now + ms, Number.MAX_SAFE_INTEGER)
 }
 
 function answerCommit(

@@ -25,7 +25,7 @@ import {
 } from './group-records.js'
 import { type CommittedOffset, MemoryOffsetStore, type OffsetStore } from './offset-store.js'
 
-export const OFFSETS_TOPIC = '__consumer_offsets'
+const OFFSETS_TOPIC = '__consumer_offsets'
 
 const CHUNK_BYTES = 1024 * 1024
 

@@ -3,9 +3,11 @@
  * keeps no state of its own between requests.
  */
 import type { BrokerConfig } from '../config.js'
+import type { BrokerChanges } from '../controller/broker-changes.js'
 import type { ProducerIds } from '../controller/producer-ids.js'
 import type { Topics } from '../controller/topics.js'
 import type { GroupCoordinator } from '../coordinator/group-coordinator.js'
+import type { TransactionalIds } from '../coordinator/transactional-ids.js'
 import type { Env } from '../env.js'
 import type { Replicas } from '../replication/replicas.js'
 import type { Turns } from '../replication/turns.js'
@@ -24,8 +26,10 @@ export interface BrokerContext {
   readonly env: Env
   readonly replicas: Replicas
   readonly topics: Topics
+  readonly brokerChanges: BrokerChanges
   readonly groups: GroupCoordinator
   readonly producerIds: ProducerIds
+  readonly transactionalIds: TransactionalIds
   readonly deadlines: Deadlines
   /** For what decompresses records. */
   readonly turns: Turns

@@ -11,14 +11,11 @@ export const describeCluster = handler(api, [0, 2], (request, context) => {
   const { brokerId, clusterId, endpoint } = context
   const { endpointType } = request
   const known = endpointType === BROKERS
-  const unknown =
-    endpointType === CONTROLLERS
-      ? KafkaError.MISMATCHED_ENDPOINT_TYPE
-      : KafkaError.UNSUPPORTED_ENDPOINT_TYPE
+  const [errorCode, errorMessage] = outcomeFor(endpointType)
   return {
     throttleTimeMs: 0,
-    errorCode: known ? KafkaError.NONE : unknown,
-    errorMessage: known ? null : 'Only the endpoints of brokers are known.',
+    errorCode,
+    errorMessage,
     endpointType: BROKERS,
     clusterId: known ? clusterId : '',
     controllerId: known ? brokerId : -1,
@@ -29,3 +26,12 @@ export const describeCluster = handler(api, [0, 2], (request, context) => {
         : OPERATIONS_NOT_ASKED,
   }
 })
+
+function outcomeFor(endpointType: number): [code: number, text: string | null] {
+  if (endpointType === BROKERS) return [KafkaError.NONE, null]
+  if (endpointType === CONTROLLERS) {
+    const text = 'The request came to an endpoint of type BROKER, and asks for type CONTROLLER.'
+    return [KafkaError.MISMATCHED_ENDPOINT_TYPE, text]
+  }
+  return [KafkaError.UNSUPPORTED_ENDPOINT_TYPE, `Unsupported endpoint type ${endpointType}`]
+}

@@ -1,12 +1,14 @@
 /**
  * DescribeConfigs: the configuration of topics and of this broker, each key with where its value
  * comes from (KIP-226). Keys of a request that nobody knows are left out of the answer, as in
- * Kafka.
+ * Kafka. There are no loggers to set, so that a broker's are an empty list.
  */
 import { describeConfigs as api } from '../apis/describe-configs.js'
 import type { ConfigEntry } from '../config.js'
-import { KafkaError, type KafkaErrorCode } from '../errors.js'
+import { isDynamic } from '../config-dynamic.js'
+import { KafkaError, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
+import { brokerScope, checkTopicName, ResourceType, unknownType } from './config-resource.js'
 import type { RequestContext } from './context.js'
 import { distinct } from './distinct.js'
 import { handler } from './handler.js'
@@ -15,11 +17,8 @@ type Request = RequestOf<typeof api>
 type Resource = Request['resources'][number]
 type Result = ResponseInput<typeof api>['results'][number]
 
-const TOPIC = 2
-const BROKER = 4
-
 /** Where a value comes from, as the protocol numbers it. */
-export const CONFIG_SOURCE = { topic: 1, broker: 4, default: 5 } as const
+export const CONFIG_SOURCE = { topic: 1, dynamic: 2, cluster: 3, broker: 4, default: 5 } as const
 /** Types of values, as the protocol numbers them (KIP-569). */
 const TYPE = { boolean: 1, string: 2, int: 3, long: 5, double: 6, list: 7 } as const
 
@@ -33,44 +32,66 @@ export const describeConfigs = handler(api, [0, 4], (request, context) => {
 
 function describe(resource: Resource, request: Request, context: RequestContext): Result {
   const { resourceType, resourceName, configurationKeys } = resource
-  const entries = entriesOf(resource, context)
-  const found = typeof entries !== 'number'
   const wanted = new Set(configurationKeys ?? [])
-  const asked = (found ? entries : []).filter(({ name }) => wanted.size === 0 || wanted.has(name))
-  return {
-    errorCode: found ? KafkaError.NONE : entries,
-    errorMessage: found ? '' : `There is no resource ${resourceType} "${resourceName}".`,
-    resourceType,
-    resourceName,
-    configs: asked.map((entry) => configOf(entry, resourceType, request)),
+  try {
+    const entries = entriesOf(resource, context)
+    const asked = entries.filter(({ name }) => wanted.size === 0 || wanted.has(name))
+    return {
+      errorCode: KafkaError.NONE,
+      errorMessage: '',
+      resourceType,
+      resourceName,
+      configs: asked.map((entry) => configOf(entry, resourceType, request)),
+    }
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    const { code: errorCode, message: errorMessage } = error
+    return { errorCode, errorMessage, resourceType, resourceName, configs: [] }
   }
 }
 
 function entriesOf(
   { resourceType, resourceName }: Resource,
-  { replicas, config, brokerId }: RequestContext,
-): ConfigEntry[] | KafkaErrorCode {
-  if (resourceType === TOPIC) {
-    return replicas.topic(resourceName)?.config.entries() ?? KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+  context: RequestContext,
+): readonly ConfigEntry[] {
+  const { replicas, config } = context
+  switch (resourceType) {
+    case ResourceType.TOPIC: {
+      checkTopicName(resourceName)
+      const served = replicas.topic(resourceName)
+      // Kafka gives no text for it.
+      if (!served) throw new ProtocolError(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, '')
+      return served.config.entries()
+    }
+    case ResourceType.BROKER: {
+      const all = brokerScope(resourceName, context) === 'cluster'
+      return all ? config.clusterEntries() : config.entries()
+    }
+    case ResourceType.BROKER_LOGGER:
+      brokerScope(resourceName, context)
+      return []
+    default:
+      throw unknownType(resourceType)
   }
-  const mine = resourceName === String(brokerId) || resourceName === ''
-  return resourceType === BROKER && mine ? config.entries() : KafkaError.INVALID_REQUEST
 }
 
 function configOf(
-  { name, text, source, key }: ConfigEntry,
+  { name, text, source, synonyms, key }: ConfigEntry,
   resourceType: number,
   { includeSynonyms, includeDocumentation }: Request,
 ) {
-  const configSource = CONFIG_SOURCE[source]
   return {
     name,
     value: text,
-    readOnly: resourceType === BROKER,
+    readOnly: resourceType === ResourceType.BROKER && !isDynamic(name),
     isDefault: source === 'default',
-    configSource,
+    configSource: CONFIG_SOURCE[source],
     isSensitive: false,
-    synonyms: includeSynonyms ? [{ name, value: text, source: configSource }] : [],
+    synonyms: (includeSynonyms ? synonyms : []).map((synonym) => ({
+      name: synonym.name,
+      value: synonym.text,
+      source: CONFIG_SOURCE[synonym.source],
+    })),
     configType: TYPE[key.type],
     documentation: includeDocumentation ? key.text : null,
   }

@@ -1,6 +1,7 @@
 /** DescribeProducers: the idempotent producers that each partition knows (KIP-664). */
 import { describeProducers as api } from '../apis/describe-producers.js'
-import { KafkaError, kafkaErrorName } from '../errors.js'
+import { topicNameFault } from '../controller/topic-names.js'
+import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import type { Replicas } from '../replication/replicas.js'
 import { handler } from './handler.js'
 
@@ -15,12 +16,17 @@ export const describeProducers = handler(api, [0, 0], ({ topics }, { replicas })
 })
 
 function describe(replicas: Replicas, topic: string, partitionIndex: number) {
-  const partition = replicas.partition(topic, partitionIndex)
-  if (!partition) {
-    const errorCode = KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-    const errorMessage = kafkaErrorName(errorCode)
+  const refused = (errorCode: KafkaErrorCode, errorMessage: string | null) => {
     return { partitionIndex, errorCode, errorMessage, activeProducers: [] }
   }
+  const fault = topicNameFault(topic)
+  if (fault) return refused(KafkaError.INVALID_TOPIC_EXCEPTION, fault)
+  if (!replicas.topic(topic)) {
+    const text = 'This server does not host this topic-partition.'
+    return refused(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, text)
+  }
+  const partition = replicas.partition(topic, partitionIndex)
+  if (!partition) return refused(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, null)
   const activeProducers = [...partition.log.producers.entries()].map((producer) => ({
     producerId: producer.producerId,
     producerEpoch: producer.producerEpoch,

@@ -3,6 +3,7 @@
  * at the limit of partitions, and its cursor says where the next one begins.
  */
 import { describeTopicPartitions as api } from '../apis/describe-topic-partitions.js'
+import { isInternal } from '../controller/internal-topics.js'
 import { topicNameFault } from '../controller/topic-names.js'
 import { KafkaError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
@@ -10,8 +11,8 @@ import { ZERO_UUID } from '../protocol/types.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 import { OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
-import { isInternal } from './topic-kind.js'
 
+type Request = RequestOf<typeof api>
 type Cursor = { topicName: string; partitionIndex: number }
 type Topic = ResponseInput<typeof api>['topics'][number]
 
@@ -20,6 +21,7 @@ const PARTITIONS_MAX = 2000
 
 export const describeTopicPartitions = handler(api, [0, 0], (request, context) => {
   const { cursor } = request
+  if (cursor && !isCursor(cursor, request)) return refusal(request)
   const limit = Math.max(1, Math.min(request.responsePartitionLimit, PARTITIONS_MAX))
   const topics: Topic[] = []
   let left = limit
@@ -41,15 +43,34 @@ export const describeTopicPartitions = handler(api, [0, 0], (request, context) =
   return { throttleTimeMs: 0, topics, nextCursor }
 })
 
+/** It points at a partition of a topic that the request asks for. */
+function isCursor({ topicName, partitionIndex }: Cursor, { topics }: Request): boolean {
+  const isAsked = topics.length === 0 || topics.some(({ name }) => name === topicName)
+  return isAsked && partitionIndex >= 0
+}
+
+function refusal({ topics }: Request) {
+  const refused = topics.map(({ name }) => missing(name, KafkaError.INVALID_REQUEST))
+  return { throttleTimeMs: 0, topics: refused, nextCursor: null }
+}
+
 /** No topics in the request means all of them. */
-function namesFrom(
-  { topics, cursor }: RequestOf<typeof api>,
-  { replicas }: RequestContext,
-): string[] {
+function namesFrom({ topics, cursor }: Request, { replicas }: RequestContext): string[] {
   const all = topics.length === 0 ? [...replicas.topics()].map(({ topic }) => topic) : []
   const asked = new Set([...all, ...topics.map(({ name }) => name)])
   const first = cursor?.topicName ?? ''
   return [...asked].filter((name) => name >= first).sort()
+}
+
+function missing(name: string, errorCode: number): Topic {
+  return {
+    errorCode,
+    name,
+    topicId: ZERO_UUID,
+    isInternal: false,
+    partitions: [],
+    topicAuthorizedOperations: OPERATIONS_NOT_ASKED,
+  }
 }
 
 function describe(name: string, from: number, limit: number, context: RequestContext): Topic {
@@ -59,14 +80,7 @@ function describe(name: string, from: number, limit: number, context: RequestCon
     const errorCode = topicNameFault(name)
       ? KafkaError.INVALID_TOPIC_EXCEPTION
       : KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-    return {
-      errorCode,
-      name,
-      topicId: ZERO_UUID,
-      isInternal: false,
-      partitions: [],
-      topicAuthorizedOperations: OPERATIONS_NOT_ASKED,
-    }
+    return { ...missing(name, errorCode), topicAuthorizedOperations: TOPIC_OPERATIONS }
   }
   return {
     errorCode: KafkaError.NONE,

@@ -1,5 +1,5 @@
 /**
- * FindCoordinator: this broker coordinates every group. Transactions and share groups are not
+ * FindCoordinator: this broker coordinates every group and transactional id. Share groups are not
  * served.
  */
 import { findCoordinator as api } from '../apis/find-coordinator.js'
@@ -8,6 +8,7 @@ import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 
 const GROUP = 0
+const TRANSACTION = 1
 
 export const findCoordinator = handler(api, [0, 6], (request, context) => {
   if (context.version < 4) {
@@ -33,8 +34,8 @@ export const findCoordinator = handler(api, [0, 6], (request, context) => {
 
 /** Every key gives this broker, the empty one too, as in Kafka. */
 function find(keyType: number, { brokerId, endpoint }: RequestContext) {
-  if (keyType !== GROUP) {
-    const errorMessage = 'Only group coordinators are served.'
+  if (keyType !== GROUP && keyType !== TRANSACTION) {
+    const errorMessage = 'Only groups and transactional ids have a coordinator here.'
     return { errorCode: KafkaError.INVALID_REQUEST, errorMessage, nodeId: -1, host: '', port: -1 }
   }
   return { errorCode: KafkaError.NONE, errorMessage: '', nodeId: brokerId, ...endpoint }

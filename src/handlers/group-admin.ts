@@ -2,7 +2,7 @@
 import { deleteGroups as deleteApi } from '../apis/delete-groups.js'
 import { describeGroups as describeApi } from '../apis/describe-groups.js'
 import { listGroups as listApi } from '../apis/list-groups.js'
-import { KafkaError, kafkaErrorName } from '../errors.js'
+import { KafkaError, type KafkaErrorCode, kafkaErrorName } from '../errors.js'
 import { distinct } from './distinct.js'
 import { handler } from './handler.js'
 import { GROUP_OPERATIONS, OPERATIONS_NOT_ASKED } from './operations.js'
@@ -20,11 +20,16 @@ export const describeGroups = handler(describeApi, [0, 6], (request, { groups, v
     // Before version 6 a group that is not there is one in state Dead.
     const unknown = group.errorCode === KafkaError.GROUP_ID_NOT_FOUND
     const errorCode = unknown && version < 6 ? KafkaError.NONE : group.errorCode
-    const errorMessage = errorCode === KafkaError.NONE ? null : kafkaErrorName(errorCode)
-    return { ...group, errorCode, errorMessage, authorizedOperations }
+    return { ...group, errorCode, errorMessage: textOf(errorCode, groupId), authorizedOperations }
   })
   return { throttleTimeMs: 0, groups: described }
 })
+
+function textOf(errorCode: KafkaErrorCode, groupId: string): string | null {
+  if (errorCode === KafkaError.NONE) return null
+  if (errorCode === KafkaError.GROUP_ID_NOT_FOUND) return `Group ${groupId} not found.`
+  return kafkaErrorName(errorCode)
+}
 
 export const deleteGroups = handler(deleteApi, [0, 2], async (request, { groups }) => {
   const results = await Promise.all(

@@ -7,6 +7,8 @@ import { heartbeat as heartbeatApi } from '../apis/heartbeat.js'
 import { joinGroup as joinApi } from '../apis/join-group.js'
 import { leaveGroup as leaveApi } from '../apis/leave-group.js'
 import { syncGroup as syncApi } from '../apis/sync-group.js'
+import { syncError } from '../coordinator/member.js'
+import { KafkaError } from '../errors.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 
@@ -29,6 +31,10 @@ export const joinGroup = handler(joinApi, [0, 9], async (request, context) => {
 })
 
 export const syncGroup = handler(syncApi, [0, 5], async (request, context) => {
+  const { protocolType, protocolName } = request
+  if (context.version >= 5 && (protocolType === null || protocolName === null)) {
+    return { throttleTimeMs: 0, ...syncError(KafkaError.INCONSISTENT_GROUP_PROTOCOL) }
+  }
   const answer = await whileConnected(context, (signal) =>
     context.groups.syncGroup({ ...request, signal }),
   )

@@ -21,6 +21,7 @@ const Special = {
   MAX_TIMESTAMP: -3,
   EARLIEST_LOCAL: -4,
   LATEST_TIERED: -5,
+  EARLIEST_PENDING_UPLOAD: -6,
 }
 const SPECIAL_SINCE = new Map([
   [Special.LATEST, 0],
@@ -28,6 +29,7 @@ const SPECIAL_SINCE = new Map([
   [Special.MAX_TIMESTAMP, 7],
   [Special.EARLIEST_LOCAL, 8],
   [Special.LATEST_TIERED, 9],
+  [Special.EARLIEST_PENDING_UPLOAD, 11],
 ])
 
 interface Found {
@@ -37,7 +39,7 @@ interface Found {
 }
 const NOT_FOUND: Found = { offset: -1, timestamp: -1, leaderEpoch: -1 }
 
-export const listOffsets = handler(api, [0, 10], async (request, context) => {
+export const listOffsets = handler(api, [0, 11], async (request, context) => {
   const times = new Map<string, number>()
   for (const { name, partitions } of request.topics) {
     for (const { partitionIndex } of partitions) {
@@ -59,13 +61,14 @@ export const listOffsets = handler(api, [0, 10], async (request, context) => {
         continue
       }
       const lookUp = () => {
-        return look(context.replicas.partition(name, wish.partitionIndex), wish, context)
+        const partition = context.replicas.partition(name, wish.partitionIndex)
+        return look(partition, wish, request.isolationLevel, context)
       }
       // A batch may have to be decompressed for a time: other clients take turns with that.
       const slow = wish.timestamp >= 0 || wish.timestamp === Special.MAX_TIMESTAMP
       answers.push(slow ? await context.turns.run(lookUp) : lookUp())
     }
-    topics.push({ name, partitions: answers })
+    if (answers.length > 0) topics.push({ name, partitions: answers })
   }
   return { throttleTimeMs: 0, topics }
 })
@@ -73,9 +76,14 @@ export const listOffsets = handler(api, [0, 10], async (request, context) => {
 function look(
   partition: Partition | undefined,
   wish: PartitionRequest,
+  isolationLevel: number,
   { version }: RequestContext,
 ): PartitionResponse {
   if (!partition) return answer(wish, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+  if (isolationLevel < 0 || isolationLevel > 1) {
+    // Kafka knows no other code for it.
+    return answer(wish, KafkaError.UNKNOWN_SERVER_ERROR)
+  }
   if (wish.currentLeaderEpoch >= 0 && wish.currentLeaderEpoch !== partition.leaderEpoch) {
     const old = wish.currentLeaderEpoch < partition.leaderEpoch
     return answer(wish, old ? KafkaError.FENCED_LEADER_EPOCH : KafkaError.UNKNOWN_LEADER_EPOCH)
@@ -104,6 +112,7 @@ function find(partition: Partition, timestamp: number): Found {
     case Special.EARLIEST_LOCAL:
       return { offset: log.startOffset, timestamp: -1, leaderEpoch }
     case Special.LATEST_TIERED:
+    case Special.EARLIEST_PENDING_UPLOAD:
       return NOT_FOUND
     case Special.MAX_TIMESTAMP:
       return log.maxTimestamp < 0 ? NOT_FOUND : findTimestamp(partition, log.maxTimestamp)

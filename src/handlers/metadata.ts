@@ -4,6 +4,7 @@
  * that the client's first produce succeeds.
  */
 import { metadata as api } from '../apis/metadata.js'
+import { internalTopic, isInternal } from '../controller/internal-topics.js'
 import { topicNameFault } from '../controller/topic-names.js'
 import { KafkaError, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
@@ -12,12 +13,12 @@ import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
 import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
-import { isInternal } from './topic-kind.js'
 
 type Request = RequestOf<typeof api>
 type TopicResponse = ResponseInput<typeof api>['topics'][number]
 
 export const metadata = handler(api, [0, 13], async (request, context) => {
+  if (refusesIds(request, context)) return refusal(request)
   const topics = await Promise.all(wantedTopics(request, context))
   const { brokerId, clusterId, endpoint } = context
   return {
@@ -33,6 +34,27 @@ export const metadata = handler(api, [0, 13], async (request, context) => {
   }
 })
 
+/** Before version 12 a request has room for ids that no answer has (KIP-516). */
+function refusesIds({ topics }: Request, { version }: RequestContext): boolean {
+  if (topics === null || version >= 12) return false
+  return topics.some(({ name, topicId }) => name === null || topicId !== ZERO_UUID)
+}
+
+function refusal({ topics }: Request): ResponseInput<typeof api> {
+  const refused = (topics ?? []).map(({ name, topicId }) =>
+    missing(name ?? '', topicId, KafkaError.INVALID_REQUEST),
+  )
+  return {
+    throttleTimeMs: 0,
+    brokers: [],
+    clusterId: null,
+    controllerId: -1,
+    topics: refused,
+    clusterAuthorizedOperations: OPERATIONS_NOT_ASKED,
+    errorCode: KafkaError.NONE,
+  }
+}
+
 function wantedTopics(
   request: Request,
   context: RequestContext,
@@ -44,11 +66,11 @@ function wantedTopics(
   if (all || request.topics === null) {
     return [...context.replicas.topics()].map((served) => describe(served, operations, context))
   }
-  // Before version 12 a request has room for ids that no answer has (KIP-516).
-  if (context.version < 12 && request.topics.some(({ name }) => name === null)) {
-    return request.topics.map(({ name, topicId }) =>
-      missing(name ?? '', topicId, KafkaError.INVALID_REQUEST),
-    )
+  // As in Kafka, names count only where no id is given.
+  const byIds = request.topics.filter(({ topicId }) => topicId !== ZERO_UUID)
+  if (byIds.length > 0) {
+    const ids = new Set(byIds.map(({ topicId }) => topicId))
+    return [...ids].map((topicId) => byId(topicId, operations, context))
   }
   const wanted = new Map(request.topics.map((topic) => [topic.name ?? topic.topicId, topic]))
   return [...wanted.values()].map(({ name, topicId }) => {
@@ -80,7 +102,8 @@ async function createOrRefuse(
     return missing(name, ZERO_UUID, unknown)
   }
   try {
-    await context.topics.create({ name, partitionCount: -1, replicationFactor: -1 })
+    const wish = internalTopic(name, context.config)
+    await context.topics.create(wish ?? { name, partitionCount: -1, replicationFactor: -1 })
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
     // Another client may have been first.

@@ -19,12 +19,14 @@ export const offsetDelete = handler(api, [0, 0], async (request, { groups, repli
   return {
     errorCode: KafkaError.NONE,
     throttleTimeMs: 0,
-    topics: request.topics.map(({ name, partitions }) => ({
-      name,
-      partitions: partitions.map(({ partitionIndex }) => ({
-        partitionIndex,
-        errorCode: errorOf(name, partitionIndex),
+    topics: request.topics
+      .filter(({ partitions }) => partitions.length > 0)
+      .map(({ name, partitions }) => ({
+        name,
+        partitions: partitions.map(({ partitionIndex }) => ({
+          partitionIndex,
+          errorCode: errorOf(name, partitionIndex),
+        })),
       })),
-    })),
   }
 })

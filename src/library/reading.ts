@@ -18,8 +18,8 @@ import { iterateRecords } from '../records/reader.js'
 import type { Slice } from '../storage/slice.js'
 import { StoredRecord, storedCopy } from './stored-record.js'
 
-/** Small enough for an allocator to hand out warm memory. */
-const CHUNK_BYTES = 128 * 1024
+/** What the addon lends out of warm memory; see native/buffer_pool.h. */
+const CHUNK_BYTES = 256 * 1024
 /** A long read takes turns with everything else in the process after so many bytes. */
 const TURN_BYTES = 1024 * 1024
 
@@ -172,7 +172,7 @@ export class ChunkReader {
 }
 
 /** The records of a range in arrays, one for each chunk. `open` is called by the first `next`. */
-export async function* readChunks(
+export async function* readBatches(
   open: () => ChunkReader,
   env: Pick<Env, 'soon'>,
 ): AsyncGenerator<StoredRecord[], void, undefined> {

@@ -3,7 +3,7 @@
  * was read with, a copy of the file's bytes, and makes a bigint or a Buffer when it is asked for one;
  * most readers want the value alone.
  *
- * A record keeps its chunk in memory, up to 128 KiB, or one whole batch where that is larger: copy
+ * A record keeps its chunk in memory, up to 256 KiB, or one whole batch where that is larger: copy
  * the parts of what is kept for long.
  */
 import { headersAt } from '../records/cursor.js'

@@ -90,6 +90,11 @@ export class Reader {
     return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
   }
 
+  float64(): number {
+    const at = this.take(8)
+    return new DataView(this.bytes.buffer, this.bytes.byteOffset + at, 8).getFloat64(0)
+  }
+
   boolean(): boolean {
     return this.bytes[this.take(1)] !== 0
   }
@@ -213,6 +218,12 @@ export class Writer {
     }
     this.need(8)
     this.at = this.buffer.writeBigInt64BE(value > 0 ? INT64_MAX : INT64_MIN, this.at)
+  }
+
+  float64(value: number): void {
+    if (typeof value !== 'number') throw unwritable(`${String(value)} is no number`)
+    this.need(8)
+    this.at = this.buffer.writeDoubleBE(value, this.at)
   }
 
   boolean(value: boolean): void {

@@ -128,6 +128,13 @@ export const int64Clamped: Type<number> = plain(
   (r) => r.int64Clamped(),
   (w, v) => w.int64Clamped(v),
 )
+export const float64: Type<number> = plain(
+  'float64',
+  0,
+  8,
+  (r) => r.float64(),
+  (w, v) => w.float64(v),
+)
 export const uuid: Type<string> = plain(
   'uuid',
   ZERO_UUID,

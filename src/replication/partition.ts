@@ -42,17 +42,23 @@ export class Partition {
   readonly index: number
   readonly log: Log
   readonly leaderEpoch: number
-  readonly #config: TopicConfig
+  #config: TopicConfig
   readonly #watchers = new Set<Watcher>()
 
   constructor(topic: string, index: number, log: Log, config: TopicConfig, leaderEpoch = 0) {
     this.topic = topic
     this.index = index
     this.log = log
-    this.#config = config
     this.leaderEpoch = leaderEpoch
+    this.#config = config
+    this.configure(config)
+  }
+
+  /** Takes over a configuration, from the next append on. */
+  configure(config: TopicConfig): void {
+    this.#config = config
     const flushMessages = config.get('flush.messages')
-    log.configure({
+    this.log.configure({
       segmentBytes: config.get('segment.bytes'),
       indexIntervalBytes: config.get('index.interval.bytes'),
       // Kafka's default, 2^63 - 1, means never.

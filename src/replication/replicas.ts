@@ -63,6 +63,16 @@ export class Replicas {
     return served
   }
 
+  /** Another configuration for a topic, from the next append on. */
+  configure(name: string, config: TopicConfig): void {
+    const known = this.#topics.get(name)
+    if (!known) return
+    const served = { ...known, config }
+    this.#topics.set(name, served)
+    this.#byId.set(served.topicId, served)
+    for (const partition of served.partitions) partition?.configure(config)
+  }
+
   /** No log is made from now on, and who is about to make many ends. */
   stopMaking(): void {
     this.#stopping = true

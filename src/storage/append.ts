@@ -7,16 +7,18 @@
  */
 import { join } from 'node:path'
 import { AppendFlag, native, Result, Status, statusError } from '../native.js'
+import { HEADER_BYTES } from '../records/format.js'
 import { readExtent } from '../records/sequence.js'
+import { checkRules, stampTime, unstamp } from './append-rules.js'
 import { segmentName } from './log-files.js'
 import { segmentOptions } from './log-options.js'
-import type { LogState } from './log-state.js'
+import { type LogState, timestampAt } from './log-state.js'
 import { emptySegment } from './segments.js'
 
 /**
  * Appends `length` bytes at `offset` of `bytes`: one batch of a client, which gets its offset and
  * `leaderEpoch`, or the batches of a leader as they are. Returns the base offset or a status;
- * CLOSED, FENCED, READ_ONLY and those of `segmentAppend` and `segmentCreate`.
+ * CLOSED, FENCED, READ_ONLY, TOO_LARGE, INVALID_TIMESTAMP and those of `segmentAppend` and `segmentCreate`.
  */
 export function append(
   log: LogState,
@@ -29,13 +31,34 @@ export function append(
   if (log.closed) return Status.CLOSED
   if (log.flusher.fenced) return Status.FENCED
   if (log.truncating) return Status.READ_ONLY
-  const put = () => native.segmentAppend(log.activeHandle, bytes, offset, length, leaderEpoch, flag)
+  if (flag === AppendFlag.FROM_LEADER) {
+    return put(log, bytes, offset, length, leaderEpoch, flag)
+  }
+  const nowMs = log.env.now()
+  const status = checkRules(bytes, offset, length, log.options, nowMs)
+  if (status < 0) return status
+  const stamps = log.options.timestampType === 'LogAppendTime'
+  const before = stamps ? stampTime(bytes, offset, length, nowMs) : undefined
+  const result = put(log, bytes, offset, length, leaderEpoch, flag)
+  if (result < 0 && before) unstamp(bytes, offset, before)
+  return result
+}
+
+function put(
+  log: LogState,
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+  epoch: number,
+  flag: number,
+): number {
+  const write = () => native.segmentAppend(log.activeHandle, bytes, offset, length, epoch, flag)
   const isLeaders = flag === AppendFlag.FROM_LEADER
-  let status = !isLeaders && isOutgrown(log, length) ? Status.SEGMENT_FULL : put()
+  let status = isOutgrown(log, bytes, offset, length, isLeaders) ? Status.SEGMENT_FULL : write()
   if (status === Status.SEGMENT_FULL) {
     status = rollTo(log, isLeaders ? readExtent(bytes, offset)?.baseOffset : undefined)
     if (status < 0) return status
-    status = put()
+    status = write()
   }
   if (status < 0) {
     if (status === Status.IO || status === Status.FENCED) {
@@ -49,13 +72,39 @@ export function append(
   segment.sizeBytes += native.results[Result.LENGTH]!
   segment.nextOffset = endOffset
   log.advance(log.startOffset, log.recoveryPoint, endOffset)
+  log.derived.note(bytes, offset, length, log.env.now())
   return baseOffset
 }
 
-/** A segment that was opened before `configure` knows another limit than the present one. */
-function isOutgrown({ segments, options }: LogState, length: number): boolean {
-  const { sizeBytes } = segments.active
-  return sizeBytes > 0 && sizeBytes + length > options.segmentBytes
+/**
+ * Whether the active segment is full by the present options, which may differ from those it was
+ * opened with, or too old. A leader's batches are held to the age alone.
+ */
+function isOutgrown(
+  log: LogState,
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+  isLeaders: boolean,
+): boolean {
+  const { segmentBytes, indexIntervalBytes, segmentIndexBytes, segmentMs } = log.options
+  const { sizeBytes } = log.segments.active
+  if (sizeBytes === 0) return false
+  if (!isLeaders && sizeBytes + length > segmentBytes) return true
+  // At most so many entries were made, the larger ones having 12 bytes.
+  if (sizeBytes / Math.max(1, indexIntervalBytes) >= segmentIndexBytes / 12 - 1) return true
+  return segmentMs !== Infinity && isAged(log, bytes, offset, length)
+}
+
+/** By the time of the first batch where it and the new one have one, else by the wall clock. */
+function isAged(log: LogState, bytes: Uint8Array, offset: number, length: number): boolean {
+  if (length < HEADER_BYTES) return false
+  const { segmentMs, segmentJitterMs, timestampType } = log.options
+  const first = log.firstTimestamp()
+  const isStamped = timestampType === 'LogAppendTime'
+  const newest = isStamped ? log.env.now() : timestampAt(bytes, offset)
+  const ageMs = first >= 0 ? newest - first : log.env.now() - log.segmentMadeMs
+  return ageMs > segmentMs - segmentJitterMs
 }
 
 /** Begins a new segment at the log's end, unless the active one is empty. */
@@ -77,7 +126,10 @@ function rollTo(log: LogState, baseOffset: number | undefined): number {
   const handle = native.segmentCreate(path, base, segmentOptions(log.options))
   if (handle < 0) return handle
   log.segments.add(emptySegment(handle, base))
+  log.segmentMadeMs = log.env.now()
   log.flusher.directoryChanged()
   log.flusher.seal(sealed.handle)
+  // A start reads the batches where this fails.
+  log.derived.snapshot(base).catch(() => {})
   return Status.OK
 }

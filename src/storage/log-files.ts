@@ -10,6 +10,7 @@ export interface TopicPartition {
 }
 
 const SEGMENT = /^(\d{20})\.log$/
+const SNAPSHOT = /^(\d{20})\.snapshot$/
 const PARTITION = /^(.+)-(\d{1,10})$/
 const FILE_NAME_MAX = 255
 const DELETED = /-\d{1,10}\.[0-9a-f]{32}-delete$/
@@ -28,7 +29,16 @@ export function segmentName(baseOffset: number): string {
 
 /** The base offset in the name of a .log file, or undefined for any other file. */
 export function segmentBaseOffset(fileName: string): number | undefined {
-  const digits = SEGMENT.exec(fileName)?.[1]
+  return offsetIn(SEGMENT, fileName)
+}
+
+/** The offset in the name of a .snapshot file, or undefined for any other file. */
+export function snapshotOffset(fileName: string): number | undefined {
+  return offsetIn(SNAPSHOT, fileName)
+}
+
+function offsetIn(pattern: RegExp, fileName: string): number | undefined {
+  const digits = pattern.exec(fileName)?.[1]
   if (digits === undefined) return undefined
   const offset = Number(digits)
   return Number.isSafeInteger(offset) ? offset : undefined

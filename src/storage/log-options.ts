@@ -14,6 +14,23 @@ export interface LogTuning {
   flushMessages: number
   /** How long a removed file keeps its place on the disk, ms (`log.segment.delete.delay.ms`). */
   fileDeleteDelayMs: number
+  /** Age of its first batch at which a segment is closed, ms (`log.roll.ms`); Infinity: none. */
+  segmentMs: number
+  /** So much earlier, chosen by the caller for each log (`log.roll.jitter.ms`). */
+  segmentJitterMs: number
+  /** Size of the larger of the two indexes at which a segment is closed (`segment.index.bytes`). */
+  segmentIndexBytes: number
+  /** Age at which records go, ms (`retention.ms`); -1: never. */
+  retentionMs: number
+  /** Size above which the oldest segments go (`retention.bytes`); -1: none. */
+  retentionBytes: number
+  /** The largest batch of a client (`max.message.bytes`); Infinity: any that fits. */
+  maxMessageBytes: number
+  /** Who gives the records their time (`message.timestamp.type`). */
+  timestampType: 'CreateTime' | 'LogAppendTime'
+  /** How far behind and ahead of the clock a client's time may be, ms; Infinity: any. */
+  timestampBeforeMaxMs: number
+  timestampAfterMaxMs: number
 }
 
 /** How the last stop was, and what checkpoints of it know. */
@@ -38,6 +55,15 @@ export const defaultLogOptions: LogOpening & LogTuning = {
   indexIntervalBytes: 4096,
   flushMessages: 0,
   fileDeleteDelayMs: 60_000,
+  segmentMs: Infinity,
+  segmentJitterMs: 0,
+  segmentIndexBytes: 10 * 1024 * 1024,
+  retentionMs: -1,
+  retentionBytes: -1,
+  maxMessageBytes: Infinity,
+  timestampType: 'CreateTime',
+  timestampBeforeMaxMs: Infinity,
+  timestampAfterMaxMs: Infinity,
   clean: false,
   mapped: true,
 }

@@ -8,18 +8,27 @@
 import assert from 'node:assert'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
+import { native } from '../native.js'
+import { BatchField, HEADER_BYTES, MAGIC } from '../records/format.js'
+import type { DerivedState } from './derived-state.js'
 import { type Flushable, Flusher } from './flusher.js'
 import type { LogOpening, LogTuning } from './log-options.js'
-import type { ProducerState } from './producer-state.js'
 import { SegmentRemoval } from './segment-removal.js'
 import { type SegmentEntry, Segments } from './segments.js'
+
+/** The largest timestamp of the batch whose header lies at `at`; -1 in an older format. */
+export function timestampAt(bytes: Uint8Array, at: number): number {
+  if (bytes[at + BatchField.MAGIC] !== MAGIC) return -1
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
+  return Number(view.getBigInt64(BatchField.MAX_TIMESTAMP))
+}
 
 /** What recovery found, and a log begins with. */
 export interface Recovered {
   segments: SegmentEntry[]
   startOffset: number
   recoveryPoint: number
-  producers: ProducerState
+  derived: DerivedState
   /** Base offsets of older segments that may not be on disk. */
   unsynced: number[]
   /** Names of files may not be on disk. */
@@ -30,13 +39,17 @@ export class LogState implements Flushable {
   readonly directory: string
   readonly env: Env
   readonly segments: Segments
-  readonly producers: ProducerState
+  readonly derived: DerivedState
   readonly flusher: Flusher
   readonly removal: SegmentRemoval
   options: LogTuning & LogOpening
   /** A truncation runs: nothing else may change the files. */
   truncating = false
   closed = false
+  /** When the active segment was made or opened, by the wall clock, ms. */
+  segmentMadeMs: number
+  /** The largest timestamp of the first batch of the segment that has this handle. */
+  #first = { handle: -1, timestamp: -1 }
   #startOffset = 0
   #recoveryPoint = 0
   #endOffset = 0
@@ -46,8 +59,9 @@ export class LogState implements Flushable {
     this.options = options
     this.env = env
     this.segments = new Segments(directory, found.segments)
-    this.producers = found.producers
+    this.derived = found.derived
     this.flusher = new Flusher(this, found.unsynced, found.directoryDirty)
+    this.segmentMadeMs = env.now()
     this.removal = new SegmentRemoval(directory, env)
     this.advance(found.startOffset, found.recoveryPoint, this.segments.active.nextOffset)
   }
@@ -80,6 +94,24 @@ export class LogState implements Flushable {
 
   flushed(offset: number): void {
     this.advance(this.#startOffset, Math.max(this.#recoveryPoint, offset), this.#endOffset)
+  }
+
+  /** The largest timestamp of the first batch of the active segment, ms; -1 where it has none. */
+  firstTimestamp(): number {
+    const { handle, sizeBytes } = this.segments.active
+    if (sizeBytes === 0) return -1
+    if (this.#first.handle !== handle) {
+      const header = new Uint8Array(HEADER_BYTES)
+      const count = native.segmentRead(handle, 0, HEADER_BYTES, header, 0)
+      const timestamp = count === HEADER_BYTES ? timestampAt(header, 0) : -1
+      this.#first = { handle, timestamp }
+    }
+    return this.#first.timestamp
+  }
+
+  /** The active segment was cut, and may begin with another batch. */
+  forgetFirst(): void {
+    this.#first = { handle: -1, timestamp: -1 }
   }
 
   /** Throws CLOSED. */

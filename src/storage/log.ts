@@ -14,7 +14,9 @@
 import { type Env, systemEnv } from '../env.js'
 import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
-import { deleteBefore, moveStart } from './deletion.js'
+import { deleteBefore, deleteOldSegments, moveStart } from './deletion.js'
+import { DerivedState } from './derived-state.js'
+import type { LeaderEpochs } from './leader-epochs.js'
 import { letGo, openSegments } from './log-loader.js'
 import {
   defaultLogOptions,
@@ -23,8 +25,7 @@ import {
   type LogTuning,
 } from './log-options.js'
 import { LogState } from './log-state.js'
-import { replayProducers } from './producer-replay.js'
-import { ProducerState } from './producer-state.js'
+import type { ProducerState } from './producer-state.js'
 import type { Slice } from './slice.js'
 import { startAnew, truncate } from './truncation.js'
 
@@ -41,7 +42,7 @@ export class Log {
   private constructor(state: LogState, report: LogReport) {
     this.#state = state
     this.directory = state.directory
-    this.producers = state.producers
+    this.producers = state.derived.producers
     this.report = report
   }
 
@@ -59,13 +60,15 @@ export class Log {
     const options = { ...defaultLogOptions, ...given }
     const { segments, report, unsynced, startOffset } = await openSegments(directory, options)
     try {
-      const producers = new ProducerState()
-      replayProducers(segments, producers, nowMs)
+      const derived = new DerivedState(directory)
+      await derived.restore(segments, startOffset, nowMs, (line) => {
+        report.damage ??= line
+      })
       const endOffset = segments[segments.length - 1]!.nextOffset
       const known = options.clean ? endOffset : (options.recoveryPoint ?? startOffset)
       const recoveryPoint = Math.max(startOffset, Math.min(known, endOffset))
       const directoryDirty = report.segments === 0 || !options.clean
-      const found = { segments, startOffset, recoveryPoint, producers, unsynced, directoryDirty }
+      const found = { segments, startOffset, recoveryPoint, derived, unsynced, directoryDirty }
       return new Log(new LogState(directory, options, found, env), report)
     } catch (error) {
       await letGo(segments)
@@ -85,6 +88,11 @@ export class Log {
   /** Everything below is on disk. */
   get recoveryPoint(): number {
     return this.#state.recoveryPoint
+  }
+
+  /** Which leader epoch begins where. */
+  get epochs(): LeaderEpochs {
+    return this.#state.derived.epochs
   }
 
   get segmentCount(): number {
@@ -209,6 +217,15 @@ export class Log {
   }
 
   /**
+   * Removes the oldest segments as `retentionMs`, `retentionBytes` and the log's start ask, nothing
+   * at or above `highWatermark`. Resolves with how many went. Rejects with CLOSED, FENCED,
+   * READ_ONLY, IO.
+   */
+  deleteOldSegments(nowMs: number, highWatermark: number): Promise<number> {
+    return deleteOldSegments(this.#state, nowMs, highWatermark, () => this.flush())
+  }
+
+  /**
    * Cuts everything at and above `offset`, and with it all that was derived from it; a batch that
    * holds `offset` goes whole, and below the first segment the log starts anew at `offset`. At or
    * above the end it does nothing. Appends get READ_ONLY meanwhile. Rejects with CLOSED, FENCED,
@@ -273,7 +290,9 @@ export class Log {
     const failed = (await Promise.allSettled(closing)).find(
       (result) => result.status === 'rejected',
     )
+    await state.derived.settled()
     if (failed) throw failed.reason
+    if (!state.flusher.fenced) await state.derived.snapshot(state.endOffset)
     await state.flusher.finish()
     state.advance(state.startOffset, state.endOffset, state.endOffset)
   }

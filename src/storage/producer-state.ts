@@ -115,6 +115,8 @@ export class ProducerState {
     const producer = this.#touch(producerId, producerEpoch)
     producer.lastTimestamp = timestamp
     if (firstSequence < 0) return
+    // Taken in before, as by the log itself and by who appended to it.
+    if (baseOffset <= (producer.batches.at(-1)?.baseOffset ?? -1)) return
     const lastSequence = sequenceAfter(firstSequence, lastOffset - baseOffset)
     if (producer.batches.length === batchesMax) producer.batches.shift()
     producer.batches.push({ firstSequence, lastSequence, baseOffset, lastOffset, timestamp })

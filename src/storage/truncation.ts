@@ -35,10 +35,11 @@ export async function truncate(log: LogState, offset: number): Promise<void> {
   const nextOffset = native.results[Result.NEXT_OFFSET]!
   const sizeBytes = native.results[Result.LENGTH]!
   segments.replaceActive({ handle, baseOffset, nextOffset, sizeBytes, damaged: false })
+  log.forgetFirst()
   const start = Math.min(log.startOffset, nextOffset)
   const recoveryPoint = Math.max(start, Math.min(log.recoveryPoint, nextOffset))
   log.advance(start, recoveryPoint, nextOffset)
-  log.producers.truncateTo(nextOffset)
+  await log.derived.truncateTo(nextOffset, segments.list(), log.env.now())
 }
 
 async function reopenActive({ segments, directory, options }: LogState): Promise<void> {
@@ -64,7 +65,8 @@ export async function startAnew(log: LogState, offset: number): Promise<void> {
   // The name of the new segment may be that of an old one.
   await log.removal.remove(old, log.options.fileDeleteDelayMs)
   log.segments.replaceAll(createSegment(log.directory, offset, segmentOptions(log.options)))
+  log.forgetFirst()
   for (const { baseOffset } of old) log.flusher.forget(baseOffset)
   log.advance(offset, offset, offset)
-  log.producers.clear()
+  await log.derived.clear()
 }

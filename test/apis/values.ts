@@ -54,6 +54,8 @@ export function generate(type: AnyType, version: number, random: Random): unknow
       return random.pick([0, 1, -1, 0x7fffffff, -0x80000000, 70_000])
     case 'int64':
       return random.pick(INT64)
+    case 'float64':
+      return random.pick([0, -1.5, 1e300, 2 ** -40])
     case 'uuid':
       return Buffer.from(random.bytes(16)).toString('base64url')
     case 'string':

@@ -14,20 +14,17 @@ export const segment = (baseOffset: number) => `${String(baseOffset).padStart(20
 export async function fill(
   folder: string,
   batches: number,
-  { roll = false, compression = 'none' as 'none' | 'gzip' } = {},
+  { roll = false, indexIntervalBytes = 1000 } = {},
 ): Promise<void> {
-  const log = await openLog(folder, { indexIntervalBytes: 1000 })
+  const log = await openLog(folder, { indexIntervalBytes })
   for (let index = 0; index < batches; index++) {
     const offset = Number(log.endOffset)
     const timestamp = 1_700_000_000_000 + offset * 1000
     const value = `value ${offset} `.repeat(20)
-    log.append(
-      [
-        { key: `k${offset}`, value, timestamp },
-        { value, timestamp },
-      ],
-      { compression },
-    )
+    log.append([
+      { key: `k${offset}`, value, timestamp },
+      { value, timestamp },
+    ])
   }
   if (roll) log.roll()
   await log.close()
@@ -66,9 +63,9 @@ export function change(
 
 export type Found = Record<string, unknown>
 
-/** Runs a subcommand in this process. */
-export function tool(name: 'verify' | 'repair' | 'dump') {
-  return async (...args: string[]) => {
+/** Runs a subcommand in this process, and gives the lines of its output. */
+export function textTool(name: 'verify' | 'repair' | 'dump') {
+  return async (...args: string[]): Promise<{ code: number; lines: string[] }> => {
     const chunks: string[] = []
     const stream = () =>
       new Writable({
@@ -78,12 +75,17 @@ export function tool(name: 'verify' | 'repair' | 'dump') {
         },
       })
     const { run } = await import(`../../src/cli/${name}.js`)
-    const code: number = await run(['--json', ...args], { stdout: stream(), stderr: stream() })
-    const objects: Found[] = chunks
-      .join('')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const code: number = await run(args, { stdout: stream(), stderr: stream() })
+    return { code, lines: chunks.join('').trimEnd().split('\n') }
+  }
+}
+
+/** The same with --json. */
+export function tool(name: 'verify' | 'repair' | 'dump') {
+  const runText = textTool(name)
+  return async (...args: string[]) => {
+    const { code, lines } = await runText('--json', ...args)
+    const objects: Found[] = lines.filter(Boolean).map((line) => JSON.parse(line))
     const ofType = (type: string) => objects.filter((object) => object.type === type)
     const [summary = {}] = ofType('summary')
     return { code, objects, faults: ofType('fault'), notes: ofType('note'), summary, ofType }

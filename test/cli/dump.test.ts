@@ -13,9 +13,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { run } from '../../src/cli/dump.js'
 import { BatchField, buildBatch } from '../../src/records/index.js'
 import { codecNames, kafkaFixtures } from '../records/helpers.js'
+import { message, messageSet } from '../records/old-messages.js'
 import { main } from './program.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'seglog-dump-'))
@@ -183,7 +185,7 @@ test('zeros with bytes behind them are damage, which names the first of those', 
 test('a sparse file of a terabyte is told from reserved space, in bounded time', async () => {
   for (const [path, position] of [
     [file(log), log.length],
-    [file(offsetIndex([2, 70]), indexName), 8],
+    [file(Buffer.from([0, 0, 0, 2, 0, 0, 0, 70]), `${'0'.repeat(20)}.index`), 8],
   ] as const) {
     truncateSync(path, 2 ** 40)
     const { code, ofType } = await dumpJson(path)
@@ -268,13 +270,30 @@ test('an empty log is whole', async () => {
   assert.equal((await dump(file(Buffer.alloc(0)))).code, 0)
 })
 
-test('messages of magic 1 are not called damage', async () => {
-  const bytes = Buffer.from(one)
-  bytes[BatchField.MAGIC] = 1
-  const { code, out, err } = await dump(file(bytes))
-  assert.equal(code, 1)
-  assert.doesNotMatch(out, /DAMAGE/)
-  assert.match(err, /magic 0 and 1/)
+test('messages of magic 0 and 1 are dumped, those inside a compressed one too', async () => {
+  const inner = messageSet(1, { offset: 0, timestamp: 7, value: 'a' }, { offset: 1, value: 'b' })
+  const wrapper = { offset: 2, timestamp: 7, attributes: 1, value: gzipSync(inner) }
+  const old = [message(0, { key: 'k', value: 'v' }), message(1, wrapper)]
+  const path = file(Buffer.concat([...old, buildBatch([{}], { baseOffset: 3 })]))
+  const { code, ofType } = await dumpJson('--print-data', path)
+  assert.equal(code, 0)
+  assert.deepEqual(
+    ofType('batch').map(({ magic, lastOffset, isvalid }) => [magic, lastOffset, isvalid]),
+    [
+      [0, 0, true],
+      [1, 2, true],
+      [2, 3, true],
+    ],
+  )
+  assert.deepEqual(
+    ofType('record').map(({ offset, CreateTime, value }) => [offset, CreateTime, value]),
+    [
+      [0, -1, 'v'],
+      [1, 7, 'a'],
+      [2, -1, 'b'],
+      [3, -1, null],
+    ],
+  )
 })
 
 test('a directory is dumped log by log in the order of offsets', async () => {
@@ -292,75 +311,6 @@ test('a directory is dumped log by log in the order of offsets', async () => {
   )
 })
 
-function offsetIndex(...entries: [number, number][]): Buffer {
-  const bytes = Buffer.alloc(entries.length * 8)
-  for (const [index, [offset, position]] of entries.entries()) {
-    bytes.writeInt32BE(offset, index * 8)
-    bytes.writeInt32BE(position, index * 8 + 4)
-  }
-  return bytes
-}
-const indexName = '00000000000000000100.index'
-
-test('an index is dumped with offsets and positions', async () => {
-  const { code, lines } = await dump(file(offsetIndex([2, 70], [5, 200]), indexName))
-  assert.equal(code, 0)
-  assert.deepEqual(lines.slice(2), ['offset: 102 position: 70', 'offset: 105 position: 200'])
-})
-
-test('reserved zeros of an index are no damage', async () => {
-  const bytes = Buffer.concat([offsetIndex([2, 70]), Buffer.alloc(2 * 1024 * 1024)])
-  const { code, ofType } = await dumpJson(file(bytes, indexName))
-  assert.equal(code, 0)
-  assert.equal(ofType('entry').length, 1)
-  assert.equal(ofType('note')[0]?.position, 8)
-})
-
-test('an index whose entries do not rise, or that ends in one, is damaged', async () => {
-  const cases: [Buffer, number][] = [
-    [offsetIndex([2, 70], [2, 90]), 8],
-    [offsetIndex([2, 70], [3, 70]), 8],
-    [offsetIndex([-1, 70]), 0],
-    [offsetIndex([2, 70], [3, 90]).subarray(0, 13), 8],
-  ]
-  for (const [bytes, position] of cases) {
-    const { code, ofType } = await dumpJson(file(bytes, indexName))
-    assert.equal(code, 1)
-    assert.equal(ofType('damage')[0]?.position, position)
-  }
-})
-
-test('an index that does not point at batches of the log beside it is damaged', async () => {
-  const index = join(file(log), '..', `${'0'.repeat(20)}.index`)
-  writeFileSync(index, offsetIndex([2, one.length]))
-  assert.equal((await dump(index)).code, 0)
-  for (const entry of [
-    [2, one.length + 1],
-    [2, log.length],
-    [0, one.length],
-  ] as const) {
-    writeFileSync(index, offsetIndex([...entry]))
-    assert.equal((await dump(index)).code, 1, String(entry))
-  }
-})
-
-test('a time index is dumped, and damaged where time goes back', async () => {
-  const bytes = Buffer.alloc(24)
-  bytes.writeBigInt64BE(1700000000000n, 0)
-  bytes.writeInt32BE(4, 8)
-  bytes.writeBigInt64BE(1700000000001n, 12)
-  bytes.writeInt32BE(9, 20)
-  const name = '00000000000000000100.timeindex'
-  const { code, lines } = await dump(file(bytes, name))
-  assert.equal(code, 0)
-  assert.deepEqual(lines.slice(2), [
-    'timestamp: 1700000000000 offset: 104',
-    'timestamp: 1700000000001 offset: 109',
-  ])
-  bytes.writeBigInt64BE(1n, 12)
-  assert.equal((await dump(file(bytes, name))).code, 1)
-})
-
 test('a missing file is named and exits 1, and the next one is dumped', async () => {
   const { code, err, out } = await dump(join(directory, 'none.log'), file(log))
   assert.equal(code, 1)
@@ -369,7 +319,7 @@ test('a missing file is named and exits 1, and the next one is dumped', async ()
 })
 
 test('no path, an unknown option and a file of another kind exit 2', async () => {
-  for (const args of [[], ['--nothing', 'x.log'], [file(log, 'partition.metadata')]]) {
+  for (const args of [[], ['--nothing', 'x.log'], [file(log, 'notes.txt')]]) {
     const { code, err } = await dump(...args)
     assert.equal(code, 2)
     assert.notEqual(err, '')

@@ -267,7 +267,7 @@ test('missing indexes are notes', async (t) => {
   )
 })
 
-test('a segment that is missing is a gap, and one that reaches into the next a fault', async (t) => {
+test('a missing segment is a gap, and one that reaches into the next a fault', async (t) => {
   const folder = join(temporaryDirectory(t), 'orders-0')
   await fill(folder, 10, { roll: true })
   await fill(folder, 10, { roll: true })

@@ -223,8 +223,9 @@ test('the empty group id is invalid for members', async () => {
   assert.equal(await scene.heartbeat('x', 1, given), invalid)
   const left = await scene.coordinator.leaveGroup({ groupId: '', members: [] })
   assert.equal(left.errorCode, invalid)
-  assert.equal(scene.coordinator.describeGroup('').errorCode, invalid)
-  assert.equal(await scene.coordinator.deleteGroup(''), invalid)
+  const unknown = KafkaError.GROUP_ID_NOT_FOUND
+  assert.equal(scene.coordinator.describeGroup('').errorCode, unknown)
+  assert.equal(await scene.coordinator.deleteGroup(''), unknown)
 })
 
 test('a stable group is described with metadata and assignments', async () => {

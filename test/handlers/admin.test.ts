@@ -38,7 +38,7 @@ test('a coordinator of another kind than groups is refused', async (t) => {
   assert.equal((await wire.call(findCoordinator, 3, { key: 'x', keyType: 7 })).errorCode, 42)
   const { coordinators } = await wire.call(findCoordinator, 4, {
     coordinatorKeys: ['x'],
-    keyType: 1,
+    keyType: 2,
   })
   assert.deepEqual([coordinators[0]?.key, coordinators[0]?.errorCode], ['x', 42])
 })
@@ -72,13 +72,41 @@ test('a producer that has an id gets a new one; half an id is refused', async (t
   assert.equal((await newId(wire, { producerEpoch: 5 }))[0], 42)
 })
 
-test('a transactional id is refused for good, an empty one as malformed', async (t) => {
+async function identity(wire: Wire, version: number, given: object = {}) {
+  const body = { transactionalId: 'tx', transactionTimeoutMs: 1000, ...given }
+  const { errorCode, producerId, producerEpoch } = await wire.call(initProducerId, version, body)
+  return { errorCode, producerId, producerEpoch }
+}
+
+test('a transactional id keeps its producer id, and each producer of it gets an epoch', async (t) => {
   const { wire } = await startBroker(t)
-  const ask = async (transactionalId: string) => {
-    const body = { transactionalId, transactionTimeoutMs: 1000 }
-    return (await wire.call(initProducerId, 0, body)).errorCode
+  const first = await identity(wire, 4)
+  assert.deepEqual([first.errorCode, first.producerEpoch], [0, 0])
+  assert.deepEqual(await identity(wire, 0), { ...first, producerEpoch: 1 })
+  const other = await identity(wire, 4, { transactionalId: 'other' })
+  assert.notEqual(other.producerId, first.producerId)
+})
+
+test('a producer whose place another has taken is fenced', async (t) => {
+  const { wire } = await startBroker(t)
+  const { producerId } = await identity(wire, 4)
+  await identity(wire, 4)
+  const claimed = { producerId, producerEpoch: 0 }
+  assert.equal((await identity(wire, 4, claimed)).errorCode, 90)
+  assert.equal((await identity(wire, 3, claimed)).errorCode, 47)
+  assert.deepEqual(await identity(wire, 4, { producerId, producerEpoch: 1 }), {
+    errorCode: 0,
+    producerId,
+    producerEpoch: 2,
+  })
+})
+
+test('an empty transactional id is malformed, and a timeout has bounds', async (t) => {
+  const { wire } = await startBroker(t)
+  assert.equal((await identity(wire, 0, { transactionalId: '' })).errorCode, 42)
+  for (const transactionTimeoutMs of [0, -1, 900_001]) {
+    assert.equal((await identity(wire, 0, { transactionTimeoutMs })).errorCode, 50)
   }
-  assert.deepEqual([await ask('tx'), await ask('')], [53, 42])
 })
 
 test('the cluster is this broker, and the endpoints of controllers are elsewhere', async (t) => {

@@ -105,7 +105,7 @@ test('ranges of a read are checked', async (t) => {
   ]
   for (const [options, text] of wrong) {
     await assert.rejects(log.read(options as ReadOptions).next(), refused(text))
-    await assert.rejects(log.readChunks(options as ReadOptions).next(), refused(text))
+    await assert.rejects(log.readBatches(options as ReadOptions).next(), refused(text))
   }
   assert.throws(() => log.slice(0, Number.NaN), refused(/^maxBytes /))
   assert.throws(() => log.offsetForTimestamp(Number.NaN), refused(/^timestamp .*, not NaN$/))

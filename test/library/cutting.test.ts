@@ -9,7 +9,7 @@ async function open(t: TestContext, directory: string) {
   return log
 }
 
-const value = (i: number) => Buffer.alloc(50_000, i)
+const value = (i: number) => Buffer.alloc(100_000, i)
 
 async function filled(t: TestContext) {
   const log = await open(t, temporaryDirectory(t))

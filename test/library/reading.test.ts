@@ -62,7 +62,7 @@ test('batches hold the same records as a read, and none is empty', async (t) => 
     log.append([{ value: value(i) }, { value: value(i + 1) }, { value: value(i + 2) }])
   }
   const offsets: bigint[] = []
-  for await (const records of log.readChunks({ from: 10, to: 2990 })) {
+  for await (const records of log.readBatches({ from: 10, to: 2990 })) {
     assert.ok(records.length > 0)
     for (const record of records) {
       assert.equal(String(record.value), value(Number(record.offset)))

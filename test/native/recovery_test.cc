@@ -181,23 +181,6 @@ SEGMENT_TEST(Without_recovery_damage_is_reported_and_kept_and_the_segment_takes_
   CHECK_EQ(ScanAll(PathOf() + ".log").size(), 9u);
 }
 
-SEGMENT_TEST(Messages_of_an_older_format_are_kept_by_a_recovery) {
-  Bytes message(format::kOverheadBytes + 14 + 20, 0);
-  StoreBig<int32_t>(message.data() + format::kBatchLength, 34);
-  message[format::kOldMagic] = 1;
-  StoreBig<uint32_t>(message.data() + format::kOldCrc,
-                     Crc32(message.data() + format::kOldMagic, message.size() - 16, 0));
-  {
-    auto segment = CreateSegment();
-  }
-  WriteAll(PathOf() + ".log", message);
-  SegmentReport report;
-  auto segment = OpenSegment(Recovering(), &report);
-  CHECK_CODE(Status::Of(report.scan.damage), Code::kBadMagic);
-  CHECK(ReadAll(PathOf() + ".log") == message);
-  CHECK_CODE(AppendClient(segment.get(), {}), Code::kFenced);
-}
-
 SEGMENT_TEST(A_damaged_index_never_fails_an_open_and_every_lookup_is_what_a_scan_says) {
   SegmentOptions options = SmallInterval();
   auto segment = CreateSegment(0, options);

@@ -181,9 +181,12 @@ SegmentInfo InfoOf(Segment* segment) {
 std::vector<Stored> ScanAll(const std::string& path) {
   const Bytes bytes = ReadAll(path);
   std::vector<Stored> stored;
-  for (uint64_t at = 0; at + format::kHeaderBytes <= bytes.size();) {
+  for (uint64_t at = 0; at + format::kMagic < bytes.size();) {
+    const auto magic = LoadBig<int8_t>(bytes.data() + at + format::kMagic);
+    if (HeaderBytesOf(magic) > bytes.size() - at)
+      break;
     const BatchHeader header = ReadHeader(bytes.data() + at);
-    if (header.magic != format::kMagicV2 || header.size() > bytes.size() - at)
+    if (!CheckStoredHeader(header).ok() || header.size() > bytes.size() - at)
       break;
     stored.push_back(
         {header.base_offset, header.last_offset(), header.max_timestamp, at, header.size()});

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { buildBatch } from '../../src/records/encoder.js'
 import type { Log } from '../../src/storage/log.js'
 import { temporaryDirectory } from '../support/tmp.js'
-import { append, crashCopy, open } from './log-fixture.js'
+import { append, crashCopy, filesOf, open } from './log-fixture.js'
 
 function produce(log: Log, id: number, baseSequence: number, count = 1, epoch = 0): number {
   const records = Array.from({ length: count }, () => ({ value: 'v'.repeat(50) }))
@@ -66,7 +67,7 @@ test('a batch larger than what is read at once does not hide the next', async (t
   assert.equal(typeof again.producers.check(7, 0, 0, 1), 'object')
 })
 
-test('of a long log only the end is read', async (t) => {
+test('of a long log without a snapshot only the end is read', async (t) => {
   const directory = join(temporaryDirectory(t), 't-0')
   const options = { segmentBytes: 1 << 30 }
   const log = await open(t, directory, options)
@@ -74,6 +75,7 @@ test('of a long log only the end is read', async (t) => {
   for (let i = 0; i < 17; i++) append(log, 'x'.repeat(4 * 1024 * 1024))
   produce(log, 2, 0)
   await log.close()
+  for (const name of filesOf(directory, '.snapshot')) rmSync(join(directory, name))
   const again = await open(t, directory, { ...options, clean: true })
   assert.equal(again.producers.check(1, 0, 5, 1), 'append')
   assert.equal(typeof again.producers.check(2, 0, 0, 1), 'object')
