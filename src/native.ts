@@ -221,10 +221,7 @@ export interface NativeAddon {
    * BASE_OFFSET.
    */
   segmentInfo(handle: number): number
-  /**
-   * The log to disk, in the pool. A failure fences the segment. The indexes are written but not
-   * synced: after a power cut recovery makes them anew; `segmentSeal` syncs them.
-   */
+  /** The log to disk, in the pool; a failure fences the segment. Only `segmentSeal` syncs indexes. */
   segmentFlush(handle: number): Promise<void>
   /**
    * Cuts everything at and above `offset`, indexes too, in the pool. A sealed segment takes appends

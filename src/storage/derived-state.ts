@@ -128,7 +128,9 @@ export class DerivedState {
     }
   }
 
-  /** A batch that brings neither an epoch nor a producer: nearly all of them, and no object made. */
+  /**
+   * A batch that brings neither an epoch nor a producer: nearly all of them, and no object made.
+   */
   #isOld(bytes: Uint8Array, at: number): boolean {
     return (
       bytes[at + BatchField.MAGIC] === MAGIC &&
