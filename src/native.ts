@@ -221,7 +221,7 @@ export interface NativeAddon {
    * BASE_OFFSET.
    */
   segmentInfo(handle: number): number
-  /** The log to disk, in the pool; a failure fences the segment. Only `segmentSeal` syncs indexes. */
+  /** The log to disk, in the pool; a failure fences the segment. Indexes: see `segmentSeal`. */
   segmentFlush(handle: number): Promise<void>
   /**
    * Cuts everything at and above `offset`, indexes too, in the pool. A sealed segment takes appends
