@@ -217,6 +217,7 @@ export class OpenLog {
     if (!batch) return undefined
     for (const found of iterateBatches(batch)) {
       for (const record of iterateRecords(found, { maxOutputBytes })) {
+        if (record.offset < this.#log.startOffset) continue
         if (record.timestamp >= timestamp) return BigInt(record.offset)
       }
     }
