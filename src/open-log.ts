@@ -184,8 +184,8 @@ export class OpenLog {
   }
 
   /**
-   * As `read`, in arrays of all that was read at once, at least one record each: the faster way,
-   * since a loop waits once for each array and not for each record.
+   * As `read`, in arrays of all that was read at once, at least one record each: a loop waits once
+   * for each array and not for each record.
    */
   readBatches(options?: ReadOptions): AsyncIterableIterator<StoredRecord[]> {
     return readBatches(() => this.#reader(options), this.#env)

@@ -10,7 +10,7 @@ import { defaultLogOptions, type LogTuning } from '../storage/log-options.js'
 export interface FlushOptions {
   /** Sync by itself after so many records; 0, the default, is never. */
   messages?: number | undefined
-  /** Sync by itself so many ms after the first append that is not on disk; 0, the default, never. */
+  /** Sync by itself so many ms after the first append that is not on disk; 0, the default: not. */
   ms?: number | undefined
 }
 
