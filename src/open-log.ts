@@ -10,7 +10,8 @@ import { checkBytes, checkOptions, checkWhole } from './arguments.js'
 import { type Env, systemEnv, type Timer } from './env.js'
 import { SeglogError } from './errors.js'
 import { type Appended, type AppendOptions, AppendResult, withBatch } from './library/appending.js'
-import type { FolderState } from './library/folder-state.js'
+import { FolderState } from './library/folder-state.js'
+import { LogView } from './library/log-view.js'
 import { batchBase, openForWriting } from './library/opening.js'
 import {
   type CheckedOptions,
@@ -26,7 +27,7 @@ import { iterateBatches } from './records/batch.js'
 import { iterateRecords } from './records/reader.js'
 import type { RecordInput } from './records/record.js'
 import type { DirectoryLock } from './storage/directory-lock.js'
-import type { Log } from './storage/log.js'
+import { Log } from './storage/log.js'
 import type { LogReport } from './storage/log-options.js'
 import type { Slice } from './storage/slice.js'
 
@@ -55,24 +56,29 @@ const SLICE_BYTES = 1024 * 1024
 
 /**
  * Opens the log in `directory`, which is made where missing and recovered where the last user did
- * not close it. Rejects with BAD_ARGUMENT, LOCKED, CORRUPT, TOO_MANY_FILES, NO_SPACE or IO.
+ * not close it. Rejects with BAD_ARGUMENT, LOCKED, CORRUPT, TOO_MANY_FILES, NO_SPACE or IO; with
+ * `readOnly` also with NOT_FOUND, as nothing is made then.
  */
 export async function openLog(directory: string, options: OpenLogOptions = {}): Promise<OpenLog> {
   const path = resolve(checkedDirectory(directory))
   const chosen = checkedOptions(options)
   const { env = systemEnv } = options
+  if (chosen.readOnly) {
+    const view = await LogView.open(path)
+    return new OpenLog(view, [], FolderState.none(path, env), chosen, env)
+  }
   const { log, locks, folder } = await openForWriting(path, chosen.tuning, env)
   return new OpenLog(log, locks, folder, chosen, env)
 }
 
 export class OpenLog {
-  readonly #log: Log
+  readonly #log: Log | LogView
   readonly #locks: readonly DirectoryLock[]
   readonly #folder: FolderState
   readonly #env: Env
   readonly #options: CheckedOptions
   readonly #put = (bytes: Uint8Array, sizeBytes: number) =>
-    this.#log.appendEncoded(bytes, sizeBytes)
+    this.#writer().appendEncoded(bytes, sizeBytes)
   #flushTimer: Timer | undefined
   #retentionTimer: Timer | undefined
   /** Cuts that have been asked for and are not over. */
@@ -81,7 +87,7 @@ export class OpenLog {
 
   /** Use `openLog`. */
   constructor(
-    log: Log,
+    log: Log | LogView,
     locks: readonly DirectoryLock[],
     folder: FolderState,
     options: CheckedOptions,
@@ -93,16 +99,15 @@ export class OpenLog {
     this.#options = options
     this.#env = env
     const { retentionMs = -1, retentionBytes = -1 } = options.tuning
+    if (options.readOnly) return
     if (retentionMs >= 0 || retentionBytes >= 0) this.#retainLater()
   }
 
   #retainLater(): void {
     this.#retentionTimer = this.#env.after(RETENTION_CHECK_MS, () => {
-      // A log that cannot be deleted from now is looked at again; what fenced it, appends report.
-      const done = this.deleteOldSegments().catch(() => {})
-      void done.then(() => {
-        if (this.#closing === undefined) this.#retainLater()
-      })
+      this.#retainLater()
+      // What cannot go now is looked at again; what fenced the log, the next append reports.
+      this.deleteOldSegments().catch(() => {})
     })
   }
 
@@ -136,20 +141,21 @@ export class OpenLog {
    * the log as before.
    */
   append(records: readonly RecordInput[], options?: AppendOptions): Appended {
-    if (this.#cuts > 0) this.#refuseWhileCut()
+    const writer = this.#writer()
     const appendTime = this.#env.now()
     const { maxOutputBytes, flushMs, tuning } = this.#options
     const base = withBatch(records, options, appendTime, maxOutputBytes, this.#put)
     if (base < 0) throw statusError(base, this.#log.directory, native.results[Result.ERRNO])
     if (flushMs > 0) this.#flushLater(flushMs)
-    if (tuning.flushMessages) this.#noteFlush(this.#log.takeOwedFlush())
+    if (tuning.flushMessages) this.#noteFlush(writer.takeOwedFlush())
     return new AppendResult(base, records.length, appendTime)
   }
 
   /** As `append`, and resolves once the records are on the disk. A failed sync fences the log. */
   async appendDurable(records: readonly RecordInput[], options?: AppendOptions): Promise<Appended> {
+    const log = this.#writer()
     const appended = this.append(records, options)
-    await this.#log.flush()
+    await log.flush()
     this.#folder.flushed()
     return appended
   }
@@ -165,7 +171,7 @@ export class OpenLog {
   #flushLater(ms: number): void {
     this.#flushTimer ??= this.#env.after(ms, () => {
       this.#flushTimer = undefined
-      this.#noteFlush(this.#log.flush())
+      if (this.#log instanceof Log) this.#noteFlush(this.#log.flush())
     })
   }
 
@@ -180,8 +186,8 @@ export class OpenLog {
   }
 
   /**
-   * As `read`, in arrays of all that was read at once, at least one record each: the faster way,
-   * since a loop waits once for each array and not for each record.
+   * As `read`, in arrays of all that was read at once, at least one record each: a loop waits once
+   * for each array and not for each record.
    */
   readBatches(options?: ReadOptions): AsyncIterableIterator<StoredRecord[]> {
     return readBatches(() => this.#reader(options), this.#env)
@@ -234,8 +240,7 @@ export class OpenLog {
 
   /** Begins a new segment, unless the present one is empty. */
   roll(): void {
-    if (this.#cuts > 0) this.#refuseWhileCut()
-    this.#log.roll()
+    this.#writer().roll()
   }
 
   /**
@@ -245,7 +250,7 @@ export class OpenLog {
    */
   async truncate(offset: Offset): Promise<void> {
     const cut = offsetNumber(offset, 'offset')
-    const log = this.#log
+    const log = this.#writable()
     // The recovery point must not vouch for what is written at a cut afterwards.
     const lowered = cut < log.endOffset ? this.#folder.lowerTo(batchBase(log, cut)) : undefined
     this.#cuts++
@@ -259,24 +264,31 @@ export class OpenLog {
     await this.#folder.saveStart()
   }
 
-  #refuseWhileCut(): never {
-    const text = `${this.#log.directory} is being truncated; call again after it`
-    throw new SeglogError('READ_ONLY', text)
+  #writable(): Log {
+    if (this.#log instanceof Log) return this.#log
+    throw new SeglogError('READ_ONLY', `${this.#log.directory} was opened to be read only`)
+  }
+
+  /** For what may not come between a cut and its end. */
+  #writer(): Log {
+    const log = this.#writable()
+    if (this.#cuts === 0) return log
+    throw new SeglogError('READ_ONLY', `${log.directory} is being truncated; call again after it`)
   }
 
   /**
    * Moves the log's start up to `offset`: what lies below is out of range at once, and segments
    * that lie wholly below leave the disk `fileDeleteDelayMs` later, or when the log is closed.
    * Below or at the start it does nothing; the end offset always stays. Throws BAD_ARGUMENT,
-   * OFFSET_OUT_OF_RANGE (above the end), OFFSET_TOO_LARGE, CLOSED, FENCED, READ_ONLY, or as `roll`.
+   * OFFSET_OUT_OF_RANGE (above the end), OFFSET_TOO_LARGE, CLOSED, FENCED, READ_ONLY, or as
+   * `roll`.
    *
    * Resolves once the start is on disk, and holds after any crash from then on; so does a `flush`
    * that is called later. Rejects with NO_SPACE, TOO_MANY_FILES or IO.
    */
   deleteBefore(offset: Offset): Promise<void> {
     const start = offsetNumber(offset, 'offset')
-    if (this.#cuts > 0) this.#refuseWhileCut()
-    this.#log.deleteBefore(start)
+    this.#writer().deleteBefore(start)
     return this.#saveStart()
   }
 
@@ -286,8 +298,8 @@ export class OpenLog {
    * Rejects with CLOSED, FENCED, READ_ONLY, NO_SPACE, TOO_MANY_FILES or IO.
    */
   async deleteOldSegments(): Promise<number> {
-    if (this.#cuts > 0) this.#refuseWhileCut()
-    const count = await this.#log.deleteOldSegments(this.#env.now(), this.#log.endOffset)
+    const log = this.#writer()
+    const count = await log.deleteOldSegments(this.#env.now(), log.endOffset)
     if (count > 0) await this.#folder.saveStart()
     return count
   }
@@ -301,9 +313,19 @@ export class OpenLog {
 
   /** Resolves once everything appended before is on disk, and the log's start. */
   async flush(): Promise<void> {
+    if (!(this.#log instanceof Log)) return
     await this.#log.flush()
     this.#folder.flushed()
     await this.#folder.saveStart()
+  }
+
+  /**
+   * With `readOnly`: takes in what the writer has appended, rolled, cut and deleted before the
+   * call. A writer sees all of it without. Rejects with CLOSED, NOT_FOUND, TOO_MANY_FILES or IO,
+   * what is seen staying as before.
+   */
+  async refresh(): Promise<void> {
+    if (this.#log instanceof LogView) await this.#log.refresh()
   }
 
   /** Syncs and closes; later calls get the same promise. */

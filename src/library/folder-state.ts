@@ -139,6 +139,12 @@ export class FolderState {
     return { known, state: new FolderState(path, env, isOwn, known) }
   }
 
+  /** For one who reads only: remembers nothing. */
+  static none(path: string, env: Pick<Env, 'after'>): FolderState {
+    const nothing = { clean: false, recoveryPoint: undefined, logStartOffset: undefined }
+    return new FolderState(path, env, false, { ...nothing, warning: undefined })
+  }
+
   /** From here on it is known what to remember. */
   attach(log: RememberedLog): void {
     this.#log = log

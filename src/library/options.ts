@@ -10,9 +10,7 @@ import { defaultLogOptions, type LogTuning } from '../storage/log-options.js'
 export interface FlushOptions {
   /** Sync by itself after so many records; 0, the default, is never. */
   messages?: number | undefined
-  /**
-   * Sync by itself so many ms after the first append that is not on disk; 0, the default: never.
-   */
+  /** Sync by itself so many ms after the first append that is not on disk; 0, the default: not. */
   ms?: number | undefined
 }
 
@@ -46,13 +44,11 @@ export interface OpenLogOptions {
   timestampType?: 'CreateTime' | 'LogAppendTime' | undefined
   /** What goes by itself, looked after once a minute and by `deleteOldSegments`. */
   retention?: RetentionOptions | undefined
-  /**
-   * How long the files of a deleted segment stay for those who read them, ms; 60,000 unless given.
-   */
+  /** How long files of a deleted segment stay for those who read them, ms; 60,000 unless given. */
   fileDeleteDelayMs?: number | undefined
   /**
    * Opens what is there without a lock and without writing, beside the one who writes it; see
-   * `refresh`. Options of writing are of no use then, and refused.
+   * `refresh`. Options of writing are of no use then.
    */
   readOnly?: boolean | undefined
   /** Clock and timers; those of the system unless given. */
@@ -61,7 +57,6 @@ export interface OpenLogOptions {
 
 const INT32_MAX = 2 ** 31 - 1
 const INT53_MAX = Number.MAX_SAFE_INTEGER
-const READING = ['decompressedBytesMax', 'readOnly', 'env'] as const
 const FIELDS = [
   'segmentBytes',
   'segmentMs',
@@ -71,7 +66,9 @@ const FIELDS = [
   'timestampType',
   'retention',
   'fileDeleteDelayMs',
-  ...READING,
+  'decompressedBytesMax',
+  'readOnly',
+  'env',
 ] as const
 const TIMESTAMP_TYPES: readonly unknown[] = ['CreateTime', 'LogAppendTime']
 
@@ -80,7 +77,6 @@ export function checkedOptions(options: OpenLogOptions) {
   checkOptions('the options of openLog', options, FIELDS)
   const { readOnly = false, env } = options
   checkBoolean('readOnly', readOnly)
-  if (readOnly) checkOptions('openLog with readOnly', options, READING)
   if (env !== undefined && (typeof env !== 'object' || typeof env.now !== 'function')) {
     badArgument(`env is an Env, not ${given(env)}`)
   }

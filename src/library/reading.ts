@@ -9,7 +9,7 @@
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
-import { type BatchHeader, batchAt, batchBytes, headerIn } from '../records/batch.js'
+import { type BatchHeader, batchAt, batchBytes, crcMatches, headerIn } from '../records/batch.js'
 import { decompress } from '../records/compression.js'
 import { RecordCursor } from '../records/cursor.js'
 import { BatchField, HEADER_BYTES } from '../records/format.js'
@@ -79,8 +79,13 @@ export class ChunkReader {
       if (slice === undefined) return undefined
       this.turnBytes += slice.sizeBytes
       const bytes = slice.bytes()
+      const before = this.#next
       try {
         this.#decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), records)
+        // What holds no whole batch would be read for ever.
+        if (this.#next === before && before < to) {
+          throw this.#corrupt(before, before + 1, 'its length')
+        }
       } catch (error) {
         this.#failed = true
         this.#error = error
@@ -126,10 +131,12 @@ export class ChunkReader {
     const { to, maxOutputBytes } = this.#range
     const from = this.#next
     const batch = batchAt(chunk, at)
-    for (const record of iterateRecords(batch, { maxOutputBytes })) {
+    const { lastOffset } = batch.header
+    if (!crcMatches(batch)) throw this.#corrupt(from, Math.max(from, lastOffset) + 1, 'its CRC')
+    for (const record of iterateRecords(batch, { maxOutputBytes, checkCrc: false })) {
       if (record.offset >= from && record.offset < to) records.push(storedCopy(record))
     }
-    this.#next = Math.max(from, batch.header.lastOffset + 1)
+    this.#next = Math.max(from, lastOffset + 1)
   }
 
   #header(view: DataView, at: number): BatchHeader {
