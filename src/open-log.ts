@@ -70,7 +70,7 @@ export class OpenLog {
   readonly #env: Env
   readonly #options: CheckedOptions
   readonly #put = (bytes: Uint8Array, sizeBytes: number) =>
-    this.#log.appendFromClient(bytes, 0, sizeBytes, 0)
+    this.#log.appendEncoded(bytes, sizeBytes)
   #flushTimer: Timer | undefined
   #retentionTimer: Timer | undefined
   /** Cuts that have been asked for and are not over. */
@@ -256,9 +256,9 @@ export class OpenLog {
   }
 
   /**
-   * Moves the log's start up to `offset`: what lies below is out of range at once, and segments that
-   * lie wholly below leave the disk `fileDeleteDelayMs` later, or when the log is closed. Below or
-   * at the start it does nothing; the end offset always stays. Throws BAD_ARGUMENT,
+   * Moves the log's start up to `offset`: what lies below is out of range at once, and segments
+   * that lie wholly below leave the disk `fileDeleteDelayMs` later, or when the log is closed.
+   * Below or at the start it does nothing; the end offset always stays. Throws BAD_ARGUMENT,
    * OFFSET_OUT_OF_RANGE (above the end), OFFSET_TOO_LARGE, CLOSED, FENCED, READ_ONLY, or as `roll`.
    *
    * Resolves once the start is on disk, and holds after any crash from then on; so does a `flush`

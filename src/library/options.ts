@@ -1,5 +1,6 @@
 /**
- * The options of `openLog`: their defaults, and their checks, which come before anything is touched.
+ * The options of `openLog`: their defaults, and their checks, which come before anything is
+ * touched.
  */
 import { badArgument, checkBoolean, checkOptions, checkWhole, given } from '../arguments.js'
 import type { Env } from '../env.js'
@@ -9,7 +10,9 @@ import { defaultLogOptions, type LogTuning } from '../storage/log-options.js'
 export interface FlushOptions {
   /** Sync by itself after so many records; 0, the default, is never. */
   messages?: number | undefined
-  /** Sync by itself so many ms after the first append that is not on disk; 0, the default: never. */
+  /**
+   * Sync by itself so many ms after the first append that is not on disk; 0, the default: never.
+   */
   ms?: number | undefined
 }
 
@@ -43,7 +46,9 @@ export interface OpenLogOptions {
   timestampType?: 'CreateTime' | 'LogAppendTime' | undefined
   /** What goes by itself, looked after once a minute and by `deleteOldSegments`. */
   retention?: RetentionOptions | undefined
-  /** How long the files of a deleted segment stay for those who read them, ms; 60,000 unless given. */
+  /**
+   * How long the files of a deleted segment stay for those who read them, ms; 60,000 unless given.
+   */
   fileDeleteDelayMs?: number | undefined
   /**
    * Opens what is there without a lock and without writing, beside the one who writes it; see

@@ -64,8 +64,8 @@ export class ChunkReader {
   }
 
   /**
-   * The records of the next chunk, at least one; undefined at the end of the range. What comes before
-   * an error is given first. Throws OFFSET_OUT_OF_RANGE, CORRUPT, INVALID_RECORD, TOO_LARGE,
+   * The records of the next chunk, at least one; undefined at the end of the range. What comes
+   * before an error is given first. Throws OFFSET_OUT_OF_RANGE, CORRUPT, INVALID_RECORD, TOO_LARGE,
    * UNSUPPORTED_COMPRESSION, CLOSED, IO.
    */
   next(): StoredRecord[] | undefined {

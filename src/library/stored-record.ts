@@ -1,7 +1,7 @@
 /**
- * A record as a reader of the library gets it. It remembers where its parts lie in the chunk that it
- * was read with, a copy of the file's bytes, and makes a bigint or a Buffer when it is asked for one;
- * most readers want the value alone.
+ * A record as a reader of the library gets it. It remembers where its parts lie in the chunk that
+ * it was read with, a copy of the file's bytes, and makes a bigint or a Buffer when it is asked for
+ * one; most readers want the value alone.
  *
  * A record keeps its chunk in memory, up to 256 KiB, or one whole batch where that is larger: copy
  * the parts of what is kept for long.

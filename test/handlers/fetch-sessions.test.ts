@@ -103,7 +103,7 @@ test('an error is told each time, and so is its end', async (t) => {
   assert.deepEqual((await ask(wire, { id, epoch: 3 })).told, [])
 })
 
-test('an unknown session, a wrong epoch, and ids for names are refused', async (t) => {
+test('an unknown session, a wrong epoch and another kind of names are refused', async (t) => {
   const { wire } = await start(t)
   assert.equal((await ask(wire, { id: 5, epoch: 1 })).code, 70)
   const { id } = await ask(wire, { wishes: both })

@@ -25,7 +25,7 @@ function sizes(results: Awaited<ReturnType<typeof describe>>) {
   )
 }
 
-test('each partition is found in its directory, with its bytes and the space there is', async (t) => {
+test('each partition is in its directory, with its bytes and the space there is', async (t) => {
   const dataDir = temporaryDirectory(t)
   const { wire } = await startBroker(t, { dataDir })
   await createTopic(wire, 't', { partitions: 2 })

@@ -41,7 +41,7 @@ test('no codec takes more at an append than a read gives back', async (t) => {
   }
 })
 
-test('a batch above the bound of a reader is an error for it, and can be passed over', async (t) => {
+test('a batch above the bound of a reader is an error, and can be passed over', async (t) => {
   const directory = temporaryDirectory(t)
   const writer = await openLog(directory)
   writer.append([{ value: 'before' }])
