@@ -20,6 +20,10 @@ import { StoredRecord, storedCopy } from './stored-record.js'
 
 /** What the addon lends out of warm memory; see native/buffer_pool.h. */
 const CHUNK_BYTES = 256 * 1024
+/** What is read first behind a gap, of which a compacted log may have many. */
+const CHUNK_BYTES_MIN = 8 * 1024
+/** Offsets that are tried one by one for the next sound batch; then the steps grow. */
+const PROBES_MAX = 4096
 /** A long read takes turns with everything else in the process after so many bytes. */
 const TURN_BYTES = 1024 * 1024
 
@@ -46,6 +50,7 @@ export class ChunkReader {
   readonly #range: ReadRange
   #next: number
   #leftBytes: number
+  #chunkBytes = CHUNK_BYTES
   #error: unknown
   #failed = false
   #begun = false
@@ -75,7 +80,8 @@ export class ChunkReader {
     // The first one also says whether there is such an offset at all.
     while (records.length === 0 && this.#leftBytes > 0 && (this.#next < to || !this.#begun)) {
       this.#begun = true
-      const slice = this.#log.slice(this.#next, Math.min(CHUNK_BYTES, this.#leftBytes))
+      const slice = this.#slice()
+      this.#chunkBytes = Math.min(CHUNK_BYTES, this.#chunkBytes * 2)
       if (slice === undefined) return undefined
       this.turnBytes += slice.sizeBytes
       const bytes = slice.bytes()
@@ -84,7 +90,7 @@ export class ChunkReader {
         this.#decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), records)
         // What holds no whole batch would be read for ever.
         if (this.#next === before && before < to) {
-          throw this.#corrupt(before, before + 1, 'its length')
+          throw this.#corrupt(before, 'its length')
         }
       } catch (error) {
         this.#failed = true
@@ -93,6 +99,15 @@ export class ChunkReader {
       }
     }
     return records.length > 0 ? records : undefined
+  }
+
+  #slice(): Slice | undefined {
+    try {
+      return this.#log.slice(this.#next, Math.min(this.#chunkBytes, this.#leftBytes))
+    } catch (error) {
+      if (!(error instanceof SeglogError) || error.code !== 'CORRUPT') throw error
+      throw this.#corrupt(this.#next, 'its header or its place')
+    }
   }
 
   #decode(chunk: Buffer, records: StoredRecord[]): void {
@@ -113,11 +128,17 @@ export class ChunkReader {
       const { sizeBytes, lastOffset } = header
       if (sizeBytes > chunk.length - at) {
         if (at > 0) return
-        throw this.#corrupt(this.#next, this.#next + 1, `a batch of ${sizeBytes} bytes`)
+        throw this.#corrupt(this.#next, `a batch of ${sizeBytes} bytes`)
+      }
+      // The sum does not cover the base offset. The log checks it for the batch that it is asked
+      // for, so one that does not follow the batch before is asked for.
+      if (at > 0 && header.baseOffset !== this.#next) {
+        this.#chunkBytes = CHUNK_BYTES_MIN
+        return
       }
       const summed = sizeBytes - BatchField.ATTRIBUTES
       if (native.crc32c(chunk, at + BatchField.ATTRIBUTES, summed, 0) !== header.crc) {
-        throw this.#corrupt(Math.max(header.baseOffset, this.#next), lastOffset + 1, 'its CRC')
+        throw this.#corrupt(Math.max(header.baseOffset, this.#next), 'its CRC', lastOffset + 1)
       }
       this.#records(chunk, at, header, records)
       this.#next = Math.max(this.#next, lastOffset + 1)
@@ -132,7 +153,7 @@ export class ChunkReader {
     const from = this.#next
     const batch = batchAt(chunk, at)
     const { lastOffset } = batch.header
-    if (!crcMatches(batch)) throw this.#corrupt(from, Math.max(from, lastOffset) + 1, 'its CRC')
+    if (!crcMatches(batch)) throw this.#corrupt(from, 'its CRC', Math.max(from, lastOffset) + 1)
     for (const record of iterateRecords(batch, { maxOutputBytes, checkCrc: false })) {
       if (record.offset >= from && record.offset < to) records.push(storedCopy(record))
     }
@@ -143,17 +164,40 @@ export class ChunkReader {
     try {
       return headerIn(view, at)
     } catch (error) {
-      if (!(error instanceof SeglogError) || error.code !== 'CORRUPT') throw error
-      throw this.#corrupt(this.#next, this.#next + 1, error.message)
+      if (!(error instanceof SeglogError) || error.code === 'SHORT') throw error
+      throw this.#corrupt(this.#next, error.message)
     }
   }
 
-  #corrupt(offset: number, nextOffset: number, what: string): SeglogError {
+  #corrupt(offset: number, what: string, claimedNext = offset + 1): SeglogError {
+    const nextOffset = this.#soundFrom(offset, claimedNext)
     const text = `${this.#log.directory}: the batch of offset ${offset} is damaged (${what})`
     return new SeglogError('CORRUPT', `${text}; what follows is read from ${nextOffset} on`, {
       offset,
       nextOffset,
     })
+  }
+
+  /**
+   * Where reading goes on behind a batch that is damaged at `offset`. What its header says of its
+   * end is believed only where the log knows no other batch before.
+   */
+  #soundFrom(offset: number, claimed: number): number {
+    let step = 1
+    for (let probe = offset + 1, i = 0; ; probe += step, i++) {
+      if (i >= PROBES_MAX) step *= 2
+      try {
+        const bytes = this.#log.slice(probe, 1)?.bytes()
+        if (bytes === undefined) return probe
+        const { baseOffset } = batchAt(bytes, 0).header
+        return baseOffset > offset ? Math.max(probe, baseOffset) : Math.max(probe, claimed)
+      } catch (error) {
+        if (!(error instanceof SeglogError)) throw error
+        if (error.code === 'CORRUPT' || error.code === 'SHORT') continue
+        // At the end of the log, or where it cannot be read at all.
+        return probe
+      }
+    }
   }
 
   #records(chunk: Buffer, at: number, header: BatchHeader, records: StoredRecord[]): void {

@@ -3,7 +3,7 @@
  * they hit is an error where it is read, and never another record.
  */
 import assert from 'node:assert/strict'
-import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { SeglogError } from '../../src/errors.js'
@@ -139,6 +139,10 @@ test('damage in the newest segment is reported with its file and position', asyn
   const active = logsOf(sound.path).slice(-1)
   for (let round = 0; round < 15; round++) {
     const { copy, hit } = turnBit(t, sound, random, 16, active)
+    // Nothing says any more what was on disk, so that all of the segment is read.
+    for (const name of ['.kafka_cleanshutdown', 'recovery-point-offset-checkpoint']) {
+      rmSync(join(copy, name))
+    }
     const log = await openLog(copy, options)
     const { damage = '' } = log.report
     assert.ok(damage.includes(`${hit.file} at byte ${hit.position}:`), `${damage}, ${hit.position}`)
