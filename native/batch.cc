@@ -212,6 +212,22 @@ Status CheckClientBatch(const uint8_t* bytes, size_t length, BatchHeader* header
   return records.left() == 0 ? Status::Ok() : kInvalid;
 }
 
+Status CheckEncodedBatch(const uint8_t* bytes, size_t length, BatchHeader* header) {
+  if (length < format::kHeaderBytes)
+    return kCorrupt;
+  if (LoadBig<int8_t>(bytes + format::kMagic) != format::kMagicV2)
+    return Status::Of(Code::kBadMagic);
+  *header = ReadHeader(bytes);
+  if (header->batch_length < format::kBatchLengthMin || header->size() != length)
+    return kCorrupt;
+  return CheckClientHeader(*header) ? Status::Ok() : kInvalid;
+}
+
+void SumBatch(uint8_t* bytes, size_t length) {
+  const uint32_t sum = Crc32c(bytes + format::kAttributes, length - format::kAttributes, 0);
+  StoreBig<uint32_t>(bytes + format::kCrc, sum);
+}
+
 void StampBatch(uint8_t* bytes, int64_t base_offset, int32_t leader_epoch) {
   StoreBig<int64_t>(bytes + format::kBaseOffset, base_offset);
   StoreBig<int32_t>(bytes + format::kLeaderEpoch, leader_epoch);

@@ -53,6 +53,13 @@ bool CrcMatches(const uint8_t* bytes, const BatchHeader& header);
 // header. Changes nothing.
 Status CheckClientBatch(const uint8_t* bytes, size_t length, BatchHeader* header, int32_t* record);
 
+// As CheckClientBatch for a batch from the encoder of this process: its records are not walked and
+// its CRC, which is still to be computed, is not compared.
+Status CheckEncodedBatch(const uint8_t* bytes, size_t length, BatchHeader* header);
+
+// Writes the CRC of a batch of `length` bytes.
+void SumBatch(uint8_t* bytes, size_t length);
+
 // REQUIRES: CheckClientBatch was content.
 void StampBatch(uint8_t* bytes, int64_t base_offset, int32_t leader_epoch);
 

@@ -102,7 +102,9 @@ Status Segment::Admit(const uint8_t* bytes, size_t length, Source source, BatchR
   if (source == Source::kLeader)
     return AdmitLeader(bytes, length, range);
   BatchHeader header;
-  const Status status = CheckClientBatch(bytes, length, &header, record);
+  const Status status = source == Source::kEncoder
+                            ? CheckEncodedBatch(bytes, length, &header)
+                            : CheckClientBatch(bytes, length, &header, record);
   if (!status.ok())
     return status;
   if (next_offset_ > format::kOffsetMax - header.last_offset_delta) {
@@ -197,14 +199,16 @@ Status Segment::Append(uint8_t* bytes, size_t length, Source source, int32_t lea
   if (!status.ok())
     return status;
   int32_t epoch_before = 0;
-  if (source == Source::kClient) {
+  if (source == Source::kEncoder)
+    SumBatch(bytes, length);
+  if (source != Source::kLeader) {
     epoch_before = LoadBig<int32_t>(bytes + format::kLeaderEpoch);
     StampBatch(bytes, range.base_offset, leader_epoch);
     range.leader_epoch = leader_epoch;
   }
   status = Put(bytes, length);
   if (!status.ok()) {
-    if (source == Source::kClient)
+    if (source != Source::kLeader)
       StampBatch(bytes, 0, epoch_before);
     return status;
   }

@@ -75,7 +75,8 @@ struct SegmentInfo {
 
 class Segment : public Resident, public std::enable_shared_from_this<Segment> {
  public:
-  enum class Source { kClient, kLeader };
+  // kEncoder: from the encoder of this process, whose batches need no check and have no sum yet.
+  enum class Source { kClient, kLeader, kEncoder };
 
   // Batches below this many bytes are copied into a mapping, where one is ready; others are
   // written. Copying frees the JavaScript thread at any size (a page is 0.2 us against 3 to 6), but

@@ -24,6 +24,7 @@ enum Slot : size_t {
 
 constexpr int32_t kFromClient = 1;
 constexpr int32_t kFromLeader = 2;
+constexpr int32_t kFromEncoder = 3;
 
 void PutRange(double* results, const BatchRange& range) {
   results[kBaseOffset] = static_cast<double>(range.base_offset);
@@ -33,6 +34,12 @@ void PutRange(double* results, const BatchRange& range) {
   results[kLength] = static_cast<double>(range.length);
   results[kBatches] = range.batches;
   results[kLeaderEpoch] = range.leader_epoch;
+}
+
+Segment::Source SourceOf(int32_t flags) {
+  if (flags == kFromEncoder)
+    return Segment::Source::kEncoder;
+  return flags == kFromClient ? Segment::Source::kClient : Segment::Source::kLeader;
 }
 
 napi_value Append(napi_env env, napi_callback_info info) {
@@ -47,11 +54,11 @@ napi_value Append(napi_env env, napi_callback_info info) {
   const bool good = arguments.Bytes(1, &bytes, &held) && arguments.Size(2, held, &offset) &&
                     arguments.Size(3, held - offset, &length) &&
                     arguments.Int32(4, INT32_MIN, INT32_MAX, &epoch) &&
-                    arguments.Int32(5, kFromClient, kFromLeader, &flags);
+                    arguments.Int32(5, kFromClient, kFromEncoder, &flags);
   if (!good)
     return arguments.Return(Status::Of(Code::kBadArgument));
   BatchRange range;
-  const auto source = flags == kFromClient ? Segment::Source::kClient : Segment::Source::kLeader;
+  const auto source = SourceOf(flags);
   status = (*segment)->Append(bytes + offset, length, source, epoch, &range, &record);
   arguments.results()[kDetail] = record;
   if (status.ok())

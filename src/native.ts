@@ -62,6 +62,11 @@ export const AppendFlag = {
    * From a leader: batches keep their offsets and epochs, which must not go back; gaps are allowed.
    */
   FROM_LEADER: 2,
+  /**
+   * As FROM_CLIENT, from the encoder of this process: the CRC, which it left out, is computed and
+   * written, and the records are not walked.
+   */
+  FROM_ENCODER: 3,
 } as const
 
 /** What `pooledBuffer` gives at most. Mirrors BufferPool::kLargeBytes of native/. */
@@ -216,10 +221,7 @@ export interface NativeAddon {
    * BASE_OFFSET.
    */
   segmentInfo(handle: number): number
-  /**
-   * The log to disk, in the pool. A failure fences the segment. The indexes are written but not
-   * synced: after a power cut recovery makes them anew; `segmentSeal` syncs them.
-   */
+  /** The log to disk, in the pool; a failure fences the segment. Indexes: see `segmentSeal`. */
   segmentFlush(handle: number): Promise<void>
   /**
    * Cuts everything at and above `offset`, indexes too, in the pool. A sealed segment takes appends

@@ -76,7 +76,7 @@ export class OpenLog {
   readonly #env: Env
   readonly #options: CheckedOptions
   readonly #put = (bytes: Uint8Array, sizeBytes: number) =>
-    this.#writer().appendFromClient(bytes, 0, sizeBytes, 0)
+    this.#writer().appendEncoded(bytes, sizeBytes)
   #flushTimer: Timer | undefined
   #retentionTimer: Timer | undefined
   /** Cuts that have been asked for and are not over. */

@@ -16,13 +16,23 @@ const HIGH_WATERMARK = -1
 
 export const deleteRecords = handler(api, [0, 2], ({ topics }, { replicas }) => ({
   throttleTimeMs: 0,
-  topics: topics
-    .filter(({ partitions }) => partitions.length > 0)
-    .map(({ name, partitions }) => ({
-      name,
-      partitions: partitions.map((wish) => trim(wish, replicas.topic(name))),
-    })),
+  topics: [...wishesOf(topics)].map(([name, wishes]) => ({
+    name,
+    partitions: [...wishes.values()].map((wish) => trim(wish, replicas.topic(name))),
+  })),
 }))
+
+/** As in Kafka, of a partition that is named twice the last offset counts. */
+function wishesOf(topics: RequestOf<typeof api>['topics']): Map<string, Map<number, Wish>> {
+  const wishes = new Map<string, Map<number, Wish>>()
+  for (const { name, partitions } of topics) {
+    if (partitions.length === 0) continue
+    const ofTopic = wishes.get(name) ?? new Map<number, Wish>()
+    wishes.set(name, ofTopic)
+    for (const wish of partitions) ofTopic.set(wish.partitionIndex, wish)
+  }
+  return wishes
+}
 
 function trim(wish: Wish, served: TopicReplicas | undefined) {
   const { partitionIndex, offset } = wish

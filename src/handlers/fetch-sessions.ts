@@ -3,10 +3,10 @@
  * that a request names only what has changed since the last one, and an answer only what is new: a
  * partition with records, another watermark, another start of the log, or an error.
  *
- * A session is not bound to a connection. Its epoch counts its requests, so that one that came twice
- * or in the wrong order is refused. Bounded: sessions, of which one that was idle for two minutes
- * makes room for another, and the partitions of all of them. A client that gets none is answered in
- * full each time.
+ * A session is not bound to a connection. Its epoch counts its requests, so that one that came
+ * twice or in the wrong order is refused. Bounded: sessions, of which one that was idle for two
+ * minutes makes room for another, and the partitions of all of them. A client that gets none is
+ * answered in full each time.
  */
 import type { fetch as api } from '../apis/fetch.js'
 import type { Env } from '../env.js'

@@ -32,7 +32,7 @@ interface Look {
 export const fetch = handler(api, [0, 18], (request, context) => {
   const turn = context.fetchSessions.begin(request, context.version)
   if (typeof turn === 'number') return failure(turn)
-  if (request.isolationLevel < 0 || request.isolationLevel > 1) return refuse(turn)
+  if (request.isolationLevel < 0 || request.isolationLevel > 1) return refuse(turn, context)
   const first = look(request, turn, context)
   const enough = first.failed || first.sizeBytes >= request.minBytes
   if (enough || request.maxWaitMs <= 0 || turn.wishes.length === 0) return answer(turn, first)
@@ -130,8 +130,9 @@ function answer(turn: FetchTurn, { found }: Look): Response {
 }
 
 /** Kafka has no better code for an isolation level that nobody knows. */
-function refuse(turn: FetchTurn): Response {
+function refuse(turn: FetchTurn, { version }: RequestContext): Response {
   const errorCode = KafkaError.UNKNOWN_SERVER_ERROR
+  if (version >= 13) return failure(errorCode)
   const found = turn.wishes.map((wish) => {
     return { wish, response: partitionFailure(wish.partition.partition, errorCode, []) }
   })

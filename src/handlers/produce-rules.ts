@@ -32,7 +32,9 @@ export function batchFault(
   if (isMessageSet(batch)) {
     return [KafkaError.INVALID_RECORD, 'only magic 2 is accepted in this version', -1]
   }
-  if (!isWhole(batch)) return [KafkaError.INVALID_RECORD, 'the batch is cut off', -1]
+  // Messages of old versions are whole by now, and what is none is damage, which the log finds.
+  const sizeFault = version < 3 ? undefined : sizeFaultOf(batch)
+  if (sizeFault !== undefined) return [KafkaError.INVALID_RECORD, sizeFault, -1]
   const low = batch[BatchField.ATTRIBUTES + 1] ?? 0
   if (batch[BatchField.MAGIC] !== MAGIC) return undefined
   // It would be visible at once, since nobody writes the marker that ends a transaction.
@@ -45,11 +47,14 @@ export function batchFault(
   return served.config.get('cleanup.policy').includes('compact') ? keyFault(batch) : undefined
 }
 
-function isWhole(batch: Uint8Array): boolean {
-  if (batch.length < HEADER_BYTES) return false
+function sizeFaultOf(batch: Uint8Array): string | undefined {
+  if (batch.length < HEADER_BYTES) return 'the batch is cut off'
   const view = new DataView(batch.buffer, batch.byteOffset, HEADER_BYTES)
   // A negative length is damage, which the log finds.
-  return view.getInt32(BatchField.LENGTH) <= batch.length - LENGTH_OVERHEAD_BYTES
+  const sizeBytes = view.getInt32(BatchField.LENGTH) + LENGTH_OVERHEAD_BYTES
+  if (sizeBytes > batch.length) return 'the batch is cut off'
+  const isFurther = sizeBytes >= HEADER_BYTES && batch.length - sizeBytes >= HEADER_BYTES
+  return isFurther ? 'more than one batch' : undefined
 }
 
 /** Compaction keeps the last record of each key, and has nothing to go by without one. */

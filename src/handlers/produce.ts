@@ -90,13 +90,18 @@ function append(
   const fault = batchFault(batch, version, served)
   if (fault) {
     const [errorCode, errorMessage, badRecord] = fault
-    return { ...answer(index, errorCode, errorMessage, badRecord), ...startOf(partition) }
+    const start = badRecord < 0 ? {} : startOf(partition)
+    return { ...answer(index, errorCode, errorMessage, badRecord), ...start }
   }
   const outcome = partition.append(batch, context.env.now())
   if (outcome.errorCode !== KafkaError.NONE) {
     const { errorMessage, badRecord } = outcome
     const errorCode = forVersion(outcome.errorCode)
-    return { ...answer(index, errorCode, errorMessage, badRecord), ...startOf(partition) }
+    // As in Kafka, the start is told where the log had a look at the records.
+    const isLooked =
+      errorCode !== KafkaError.CORRUPT_MESSAGE && errorCode !== KafkaError.MESSAGE_TOO_LARGE
+    const start = isLooked ? startOf(partition) : {}
+    return { ...answer(index, errorCode, errorMessage, badRecord), ...start }
   }
   const { baseOffset, flushed } = outcome
   const success = { ...answer(index, KafkaError.NONE), baseOffset, ...startOf(partition) }
@@ -127,7 +132,7 @@ function convert(set: Uint8Array): Uint8Array | SeglogError {
   }
 }
 
-/** Damage and what ends early are corrupt; what a right CRC does not excuse is an invalid record. */
+/** Damage and what ends early are corrupt; what a right CRC does not excuse is invalid. */
 function conversionFault({ code }: SeglogError): KafkaErrorCode {
   switch (code) {
     case 'TOO_LARGE':

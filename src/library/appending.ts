@@ -39,7 +39,7 @@ export function withBatch(
   put: (bytes: Uint8Array, sizeBytes: number) => number,
 ): number {
   if (options === undefined) {
-    const sizeBytes = encoder.encode(records, { timestamp })
+    const sizeBytes = encoder.encode(records, { timestamp, unsummed: true })
     return put(encoder.bytes, sizeBytes)
   }
   checkOptions('the options of append', options, FIELDS)
@@ -47,7 +47,7 @@ export function withBatch(
   if (compression !== undefined && typeof compression !== 'string') {
     badArgument(`compression is the name of a codec, not ${given(compression)}`)
   }
-  const chosen = { compression, compressionLevel, maxOutputBytes, timestamp }
+  const chosen = { compression, compressionLevel, maxOutputBytes, timestamp, unsummed: true }
   const sizeBytes = encoder.encode(records, chosen)
   return put(encoder.bytes, sizeBytes)
 }

@@ -22,7 +22,9 @@ import { isOldMagic, MESSAGE_BYTES_MIN, parseMessageHeader } from './message-set
 const TWO_32 = 2 ** 32
 
 export interface BatchHeader {
-  /** Of a compressed message of magic 0 or 1, its last offset: which is the first it does not say. */
+  /**
+   * Of a compressed message of magic 0 or 1, its last offset: which is the first it does not say.
+   */
   baseOffset: number
   /** Of the whole batch with its header. */
   sizeBytes: number

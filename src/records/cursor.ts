@@ -2,9 +2,9 @@
  * Walks the records of one batch, decompressed, one after the other, and says where each of them
  * has its parts. Nothing is made per record: whoever wants a key or a value takes a view.
  *
- * Nothing of the bytes is trusted: counts and lengths are checked against what is left. Offsets must
- * rise and stay within the header's last offset; gaps, as compaction leaves them, are allowed. Every
- * error is INVALID_RECORD.
+ * Nothing of the bytes is trusted: counts and lengths are checked against what is left. Offsets
+ * must rise and stay within the header's last offset; gaps, as compaction leaves them, are allowed.
+ * Every error is INVALID_RECORD.
  */
 import { SeglogError } from '../errors.js'
 import type { BatchHeader } from './batch.js'

@@ -53,6 +53,8 @@ export interface BatchOptions {
   leaderEpoch?: number | undefined
   producer?: BatchProducer | undefined
   transactional?: boolean | undefined
+  /** Leaves the CRC out, for an append that computes it (`AppendFlag.FROM_ENCODER`). */
+  unsummed?: boolean | undefined
   /** A batch of markers, as only brokers write them. */
   control?: boolean | undefined
   /** ms since 1970 for records that bring none; default -1, no timestamp. */
@@ -314,6 +316,7 @@ export class BatchEncoder {
     writeInt64(view, BatchField.MAX_TIMESTAMP, maxTimestamp)
     this.#producer(producer)
     view.setInt32(BatchField.COUNT, count)
+    if (options.unsummed) return
     const summed = size - BatchField.ATTRIBUTES
     view.setUint32(BatchField.CRC, native.crc32c(this.bytes, BatchField.ATTRIBUTES, summed, 0))
   }

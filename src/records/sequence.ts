@@ -16,7 +16,8 @@ export interface Sequence {
 }
 
 /**
- * Undefined for a batch without a producer id, a message of magic 0 or 1, and where fewer bytes are left than a header has.
+ * Undefined for a batch without a producer id, a message of magic 0 or 1, and where fewer bytes are
+ * left than a header has.
  */
 export function readSequence(bytes: Uint8Array, at = 0): Sequence | undefined {
   if (bytes.length - at < HEADER_BYTES || bytes[at + BatchField.MAGIC] !== MAGIC) return undefined

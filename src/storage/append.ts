@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path'
 import { AppendFlag, native, Result, Status, statusError } from '../native.js'
-import { HEADER_BYTES } from '../records/format.js'
+import { BatchField, HEADER_BYTES } from '../records/format.js'
 import { readExtent } from '../records/sequence.js'
 import { checkRules, stampTime, unstamp } from './append-rules.js'
 import { segmentName } from './log-files.js'
@@ -39,10 +39,18 @@ export function append(
   const status = checkRules(bytes, offset, length, log.options, nowMs)
   if (status < 0) return status
   const stamps = log.options.timestampType === 'LogAppendTime'
+  // A stamp changes a sum that is there.
+  if (stamps && flag === AppendFlag.FROM_ENCODER) sum(bytes, offset, length)
   const before = stamps ? stampTime(bytes, offset, length, nowMs) : undefined
   const result = put(log, bytes, offset, length, leaderEpoch, flag)
   if (result < 0 && before) unstamp(bytes, offset, before)
   return result
+}
+
+function sum(bytes: Uint8Array, offset: number, length: number): void {
+  const from = offset + BatchField.ATTRIBUTES
+  const crc = native.crc32c(bytes, from, length - BatchField.ATTRIBUTES, 0)
+  new DataView(bytes.buffer, bytes.byteOffset).setUint32(offset + BatchField.CRC, crc)
 }
 
 function put(

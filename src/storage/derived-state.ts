@@ -10,7 +10,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSmall, writeAtomically } from '../atomic-file.js'
-import { BatchField, HEADER_BYTES, MAGIC } from '../records/format.js'
+import { BatchField, HEADER_BYTES, LENGTH_OVERHEAD_BYTES, MAGIC } from '../records/format.js'
 import { readExtent, readSequence } from '../records/sequence.js'
 import { leaderEpochCheckpoint, readEpochs, type Warn, writeEpochs } from './checkpoints.js'
 import { LeaderEpochs } from './leader-epochs.js'
@@ -25,6 +25,8 @@ export class DerivedState {
   readonly producers = new ProducerState()
   readonly #directory: string
   #epochs = new LeaderEpochs()
+  /** Of the batch that was noted last; undefined after anything else happened to the epochs. */
+  #notedEpoch: number | undefined
   #epochsDirty = false
   #epochsPending = false
   /** The newest snapshot; producers below it are known without a replay. */
@@ -116,10 +118,25 @@ export class DerivedState {
   /** Takes in the batches that were appended, as they stand in `bytes` now. */
   note(bytes: Uint8Array, offset: number, length: number, nowMs: number): void {
     for (let at = offset; at < offset + length; ) {
+      if (this.#isOld(bytes, at)) {
+        at += int32(bytes, at + BatchField.LENGTH) + LENGTH_OVERHEAD_BYTES
+        continue
+      }
       if (this.#noteEpoch(bytes, at)) this.#writeEpochsSoon()
       this.#noteProducer(bytes, at, nowMs)
       at += readExtent(bytes, at)?.sizeBytes ?? length
     }
+  }
+
+  /**
+   * A batch that brings neither an epoch nor a producer: nearly all of them, and no object made.
+   */
+  #isOld(bytes: Uint8Array, at: number): boolean {
+    return (
+      bytes[at + BatchField.MAGIC] === MAGIC &&
+      int32(bytes, at + BatchField.LEADER_EPOCH) === this.#notedEpoch &&
+      (bytes[at + BatchField.PRODUCER_ID]! & 0x80) !== 0
+    )
   }
 
   #noteEpoch(bytes: Uint8Array, at: number): boolean {
@@ -127,6 +144,7 @@ export class DerivedState {
     const view = new DataView(bytes.buffer, bytes.byteOffset + at, HEADER_BYTES)
     const epoch = view.getInt32(BatchField.LEADER_EPOCH)
     const base = readExtent(bytes, at)?.baseOffset ?? 0
+    this.#notedEpoch = epoch
     // A replay also passes batches that the file knows, which are no news of an older epoch.
     if (epoch === this.#epochs.epochAt(base)) return false
     const changed = this.#epochs.assign(epoch, base)
@@ -188,6 +206,7 @@ export class DerivedState {
   /** The log ends at `end`, its last segments being `segments`. Rejects with IO. */
   async truncateTo(end: number, segments: readonly SegmentEntry[], nowMs: number): Promise<void> {
     this.#snapshotOffset = Math.min(this.#snapshotOffset, end)
+    this.#notedEpoch = undefined
     await this.#writing
     if (this.#epochs.truncateFromEnd(end)) this.#epochsDirty = true
     await this.#restoreProducers(segments, end, undefined, nowMs)
@@ -196,6 +215,7 @@ export class DerivedState {
 
   /** The log begins at `start`. */
   truncateFromStart(start: number): void {
+    this.#notedEpoch = undefined
     if (!this.#epochs.truncateFromStart(start)) return
     this.#epochsDirty = true
     this.#writeEpochsSoon()
@@ -204,6 +224,7 @@ export class DerivedState {
   /** Nothing is left, and the log goes on at another offset. Rejects with IO. */
   async clear(): Promise<void> {
     this.#snapshotOffset = -1
+    this.#notedEpoch = undefined
     await this.#writing
     for (const offset of await this.#snapshots()) await unlinkQuietly(this.#snapshotPath(offset))
     this.producers.clear()
@@ -216,4 +237,8 @@ export class DerivedState {
   settled(): Promise<void> {
     return this.#writing
   }
+}
+
+function int32(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 }

@@ -36,6 +36,8 @@ export class Flusher {
   #directoryDirty: boolean
   #round: Promise<void> | undefined
   #roundEnd = 0
+  /** All sealed segments end at or below. */
+  #sealedEnd = 0
   #fenced: SeglogError | undefined
   #held: Promise<void> | undefined
 
@@ -83,16 +85,22 @@ export class Flusher {
   }
 
   #follow(endOffset: number): void {
+    this.#sealedEnd = Math.max(this.#sealedEnd, endOffset)
     const isBehind = this.#sealing.size > 0 || this.#unsynced.size > 0
     if (isBehind || this.#round || this.#held || this.#fenced) return
+    const end = this.#sealedEnd
+    if (end <= this.#log.recoveryPoint) return
+    this.#roundEnd = end
     // Whoever waits for this round tries again after a failure that fenced nothing.
-    const round = this.#syncNames().then(() => this.#log.flushed(endOffset))
-    this.#round = round
-      .catch(() => {})
+    this.#round = this.#syncNames()
+      .then(() => this.#log.flushed(end))
+      .catch(() => {
+        this.#sealedEnd = 0
+      })
       .finally(() => {
         this.#round = undefined
+        this.#follow(0)
       })
-    this.#roundEnd = this.#log.recoveryPoint
   }
 
   async #syncNames(): Promise<void> {
@@ -131,6 +139,7 @@ export class Flusher {
       if (this.#fenced) throw this.#fenced
       this.#round ??= this.#sync().finally(() => {
         this.#round = undefined
+        this.#follow(0)
       })
       await this.#round
     }
@@ -191,6 +200,7 @@ export class Flusher {
       await this.settled()
       return await work()
     } finally {
+      this.#sealedEnd = 0
       this.#held = undefined
       release()
     }

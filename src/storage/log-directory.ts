@@ -4,8 +4,8 @@
  *
  * The marker of a clean stop is removed before any log is opened, and written again only when every
  * log was closed in order. Where it is missing, the recovery points say from where on a log must be
- * scanned; where they are missing too, everything is. A directory whose disk fails goes offline: its
- * logs take nothing any more, the other directories go on, and no marker is written for it.
+ * scanned; where they are missing too, everything is. A directory whose disk fails goes offline:
+ * its logs take nothing any more, the other directories go on, and no marker is written for it.
  */
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -79,7 +79,9 @@ export class LogDirectory {
     return this.#offline
   }
 
-  /** Opens every log that is found. Rejects with the first error; what was opened stays in `logs`. */
+  /**
+   * Opens every log that is found. Rejects with the first error; what was opened stays in `logs`.
+   */
   async load(openFolder: OpenFolder, warn: (line: string) => void): Promise<void> {
     this.#recoveryPoints = await this.#read(OffsetCheckpoint.RECOVERY_POINT, warn)
     this.#startOffsets = await this.#read(OffsetCheckpoint.LOG_START, warn)

@@ -149,8 +149,8 @@ export class LogManager {
 
   /**
    * The log of a partition, made in the directory that holds the fewest where it is missing.
-   * Rejects with NO_SPACE, TOO_MANY_FILES or IO, and nothing is left of it then; with INVALID_CONFIG
-   * where the log is of a topic of that name with another id.
+   * Rejects with NO_SPACE, TOO_MANY_FILES or IO, and nothing is left of it then; with
+   * INVALID_CONFIG where the log is of a topic of that name with another id.
    */
   async openOrCreate(partition: TopicPartition, topicId: string): Promise<Log> {
     const known = this.#homeOf(partition)?.logs.get(partitionDirectory(partition))

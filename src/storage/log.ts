@@ -117,6 +117,14 @@ export class Log {
   }
 
   /**
+   * Appends the one batch that the encoder of this process left at the start of `bytes`, without
+   * its CRC, which is written into it. Returns as `appendFromClient`.
+   */
+  appendEncoded(bytes: Uint8Array, length: number): number {
+    return this.#append(bytes, 0, length, 0, AppendFlag.FROM_ENCODER)
+  }
+
+  /**
    * Appends batches as a leader sent them, offsets and epochs kept. Returns as `appendFromClient`.
    */
   appendFromLeader(bytes: Uint8Array, offset: number, length: number): number {

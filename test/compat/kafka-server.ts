@@ -131,7 +131,8 @@ export async function startKafkaOnZooKeeper(
     ...place,
     'log.dirs': join(folder, 'data'),
     'zookeeper.connect': zooKeeper.bootstrap,
-    'zookeeper.session.timeout.ms': 3000,
+    // Long, since a machine under load keeps a session waiting.
+    'zookeeper.session.timeout.ms': 30_000,
     ...(version === '3.6.2' ? single : {}),
     ...settings,
   })

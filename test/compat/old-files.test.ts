@@ -1,4 +1,6 @@
-/** A data directory that Apache Kafka 0.8.2.2 has written, several segments of it, and then killed. */
+/**
+ * A data directory that Apache Kafka 0.8.2.2 has written, several segments of it, and then killed.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -78,7 +78,7 @@ async function identity(wire: Wire, version: number, given: object = {}) {
   return { errorCode, producerId, producerEpoch }
 }
 
-test('a transactional id keeps its producer id, and each producer of it gets an epoch', async (t) => {
+test('a transactional id keeps its producer id, and each init gets an epoch', async (t) => {
   const { wire } = await startBroker(t)
   const first = await identity(wire, 4)
   assert.deepEqual([first.errorCode, first.producerEpoch], [0, 0])

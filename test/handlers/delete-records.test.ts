@@ -61,7 +61,7 @@ test('a topic that is compacted alone keeps its records', async (t) => {
   assert.deepEqual(await trim(wire, 0), [44, -1])
 })
 
-test('what is not there is unknown, and the topics of the brokers are not to be trimmed', async (t) => {
+test('what is not there is unknown, and internal topics are not to be trimmed', async (t) => {
   const wire = await start(t)
   assert.deepEqual(await trim(wire, 0, 'nix'), [3, -1])
   assert.deepEqual(await trim(wire, 0, 't', 1), [3, -1])

@@ -103,7 +103,7 @@ test('an error is told each time, and so is its end', async (t) => {
   assert.deepEqual((await ask(wire, { id, epoch: 3 })).told, [])
 })
 
-test('an unknown session, a wrong epoch and the other kind of topic names are refused', async (t) => {
+test('an unknown session, a wrong epoch and another kind of names are refused', async (t) => {
   const { wire } = await start(t)
   assert.equal((await ask(wire, { id: 5, epoch: 1 })).code, 70)
   const { id } = await ask(wire, { wishes: both })
@@ -127,7 +127,7 @@ test('epoch 0 with an id ends that session and begins another', async (t) => {
   assert.equal((await ask(wire, { id, epoch: 1 })).code, 70)
 })
 
-test('a topic that is deleted within a session is unknown as a partition, not as an id', async (t) => {
+test('a topic deleted within a session is unknown as a partition, not as an id', async (t) => {
   const { wire, topicId } = await start(t)
   const { id } = await ask(wire, { version: 13, wishes: [{ topicId }] })
   const gone = [{ name: 't', topicId: ZERO_UUID }]

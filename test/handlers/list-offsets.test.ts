@@ -45,11 +45,12 @@ test('a special timestamp that the version lacks is refused', async (t) => {
     [-3, 7],
     [-4, 8],
     [-5, 9],
+    [-6, 11],
   ] as const) {
     assert.deepEqual(await offsetOf(wire, since - 1, timestamp), [35, -1, -1])
     assert.equal((await offsetOf(wire, since, timestamp))[0], 0)
   }
-  for (const unknown of [-6, -100])
+  for (const unknown of [-7, -100])
     assert.deepEqual(await offsetOf(wire, 10, unknown), [35, -1, -1])
 })
 
@@ -127,4 +128,20 @@ test('the leader epoch of the answer is that of the record', async (t) => {
   await produceTo(wire, 't', batchOf('a'))
   const [answer] = await ask(wire, 5, [{ timestamp: 1 }])
   assert.equal(answer?.leaderEpoch, 0)
+})
+
+test('a topic without partitions is left out, and an unknown isolation is no answer', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't')
+  const none = { replicaId: -1, topics: [{ name: 't', partitions: [] }] }
+  assert.deepEqual((await wire.call(listOffsets, 7, none)).topics, [])
+  const partitions = [{ partitionIndex: 0, timestamp: -1 }]
+  for (const isolationLevel of [-1, 2]) {
+    const body = { replicaId: -1, isolationLevel, topics: [{ name: 't', partitions }] }
+    const { topics } = await wire.call(listOffsets, 7, body)
+    assert.deepEqual(
+      topics[0]?.partitions.map(({ errorCode, offset }) => [errorCode, offset]),
+      [[-1, -1]],
+    )
+  }
 })

@@ -148,13 +148,13 @@ test('the record that breaks a rule is named by its index', async (t) => {
   assert.equal(answer.recordErrors[0]?.batchIndex, 1)
 })
 
-test('a batch of an old format is refused by its form in versions 0 to 2', async (t) => {
+test('a batch in the guise of a message is damage in versions 0 to 2', async (t) => {
   const { wire } = await startBroker(t)
   await createTopic(wire, 't')
   const old = changed(batch, (view) => view.setInt8(16, 1))
   for (const version of [0, 1, 2]) {
     const { errorCode } = await produceTo(wire, 't', old, { version })
-    assert.equal(errorCode, KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT)
+    assert.equal(errorCode, KafkaError.CORRUPT_MESSAGE)
   }
 })
 
@@ -255,4 +255,63 @@ test('segment.bytes of a topic holds, at once and after a restart', async (t) =>
   await produceTo(again.wire, 't', large)
   assert.equal(count(), 4)
   await again.broker.close()
+})
+
+test('clients do not write to the topics of the brokers, but for the admin client', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, '__consumer_offsets')
+  const answer = await produceTo(wire, '__consumer_offsets', batch)
+  assert.deepEqual([answer.errorCode, answer.baseOffset], [17, -1])
+})
+
+test('a compacted topic takes no record without a key, whatever the codec', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't', { configs: { 'cleanup.policy': 'delete,compact' } })
+  for (const compression of ['none', 'gzip'] as const) {
+    const records = [{ key: 'k', value: 'a' }, { value: 'b' }]
+    const answer = await produceTo(wire, 't', buildBatch(records, { compression }))
+    assert.equal(answer.errorCode, KafkaError.INVALID_RECORD)
+    assert.equal(answer.recordErrors[0]?.batchIndex, 1)
+  }
+  const keyed = await produceTo(wire, 't', buildBatch([{ key: 'k', value: 'a' }], {}))
+  assert.deepEqual([keyed.errorCode, keyed.baseOffset], [0, 0])
+})
+
+test('zstd is known from version 7 on', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't')
+  const zstd = changed(batch, (view) => view.setInt16(21, 4))
+  assert.equal((await produceTo(wire, 't', zstd, { version: 6 })).errorCode, 76)
+})
+
+test('of a partition that is named twice the last batch is appended alone', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't')
+  const data = (...values: string[]) => ({ index: 0, records: batchOf(...values) })
+  const topicData = [
+    { name: 't', partitionData: [data('a'), data('b', 'c')] },
+    { name: 't', partitionData: [data('d', 'e', 'f')] },
+  ]
+  const { responses } = await wire.call(produce, 9, { acks: -1, timeoutMs: 1000, topicData })
+  assert.equal(responses.length, 1)
+  assert.equal(responses[0]?.partitionResponses.length, 1)
+  assert.equal((await fetchFrom(wire, 't', 0)).highWatermark, 3)
+})
+
+test('the time of an append is told where the topic gives records their time', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't', { configs: { 'message.timestamp.type': 'LogAppendTime' } })
+  const beforeMs = Date.now()
+  const { logAppendTimeMs } = await produceTo(wire, 't', batch)
+  assert.ok(logAppendTimeMs >= beforeMs && logAppendTimeMs <= Date.now())
+})
+
+test('a record too far ahead of the clock is refused', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't')
+  const records = [{ value: 'a' }]
+  const ahead = buildBatch(records, { timestamp: Date.now() + 3_700_000 })
+  assert.equal((await produceTo(wire, 't', ahead)).errorCode, KafkaError.INVALID_TIMESTAMP)
+  const soon = buildBatch(records, { timestamp: Date.now() + 3_000_000 })
+  assert.equal((await produceTo(wire, 't', soon)).errorCode, 0)
 })

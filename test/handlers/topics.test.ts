@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createTopics } from '../../src/apis/create-topics.js'
 import { deleteTopics } from '../../src/apis/delete-topics.js'
+import { describeConfigs } from '../../src/apis/describe-configs.js'
+import { metadata } from '../../src/apis/metadata.js'
 import { offsetCommit } from '../../src/apis/offset-commit.js'
 import { offsetFetch } from '../../src/apis/offset-fetch.js'
 import { ZERO_UUID } from '../../src/protocol/types.js'
@@ -115,6 +117,19 @@ test('validateOnly says what would be, and makes nothing', async (t) => {
   } as object)
   assert.deepEqual([would?.errorCode, would?.numPartitions, not?.errorCode], [0, 3, 17])
   assert.equal((await describeTopic(wire, 'v')).errorCode, 3)
+})
+
+test('the topics of the brokers are made as they need them, whoever asks first', async (t) => {
+  const { wire } = await startBroker(t, { config: { 'offsets.topic.num.partitions': 7 } })
+  const { topics } = await wire.call(metadata, 12, {
+    topics: [{ name: '__consumer_offsets' }],
+    allowAutoTopicCreation: true,
+  })
+  assert.deepEqual([topics[0]?.isInternal, topics[0]?.partitions.length], [true, 7])
+  const asked = { resourceType: 2, configurationKeys: ['cleanup.policy'] }
+  const resources = [{ ...asked, resourceName: '__consumer_offsets' }]
+  const { results } = await wire.call(describeConfigs, 4, { resources })
+  assert.equal(results[0]?.configs[0]?.value, 'compact')
 })
 
 test('a created topic tells its configuration and where it comes from', async (t) => {
