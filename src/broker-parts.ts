@@ -16,6 +16,7 @@ import { EmbeddedCoordination } from './coordination/embedded.js'
 import { GroupCoordinator } from './coordinator/group-coordinator.js'
 import { TopicOffsetStore } from './coordinator/topic-store.js'
 import { TransactionalIds } from './coordinator/transactional-ids.js'
+import { TreeOffsets } from './coordinator/tree-offsets.js'
 import { type Env, systemEnv } from './env.js'
 import { KafkaError, ProtocolError, SeglogError } from './errors.js'
 import type { BrokerContext } from './handlers/context.js'
@@ -77,6 +78,7 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
     topics,
     brokerChanges,
     groups,
+    treeOffsets: new TreeOffsets(coordination),
     producerIds,
     transactionalIds: new TransactionalIds(() => producerIds.next()),
     fetchSessions: new FetchSessions(env, sessionsMax),

@@ -3,7 +3,7 @@
  * storage, throttles of replication. They are checked and kept, since tools set them; none has an
  * effect here.
  */
-import { boolean, choice, int, type Key, list, long } from './config-types.js'
+import { boolean, int, type Key, list, long } from './config-types.js'
 
 const none = { effect: 'none' } as const
 /** partition:broker pairs, or every replica. */
@@ -29,7 +29,11 @@ export const topicOnlyKeys = {
   }),
   'remote.log.copy.disable': boolean(false, 'Whether nothing more is tiered.', none),
   'remote.log.delete.on.disable': boolean(false, 'Whether tiered data goes with tiering.', none),
-  'remote.storage.enable': choice('false', ['false'], 'Whether a log is tiered: never.', none),
+  'remote.storage.enable': {
+    ...boolean(false, 'Whether a log is tiered: never.', none),
+    range: 'false',
+    read: (written: string) => (written.toLowerCase() === 'false' ? false : undefined),
+  },
 } as const satisfies Record<string, Key<unknown>>
 
 /** Those of them that a broker has in Kafka, and what it calls them there. */

@@ -49,6 +49,8 @@ const asyncDispose: unique symbol = (Symbol.asyncDispose ??
 /** How often a log looks for what its retention lets go, ms. */
 const RETENTION_CHECK_MS = 60_000
 
+const noBytes = new Uint8Array(0)
+
 /** Bytes of a slice unless given. */
 const SLICE_BYTES = 1024 * 1024
 
@@ -218,13 +220,20 @@ export class OpenLog {
    */
   offsetForTimestamp(timestamp: number): bigint | undefined {
     checkWhole('timestamp', timestamp, 0, Number.MAX_SAFE_INTEGER)
+    return this.#find(timestamp, this.#log.startOffset)
+  }
+
+  #find(timestamp: number, from: number): bigint | undefined {
     const { maxOutputBytes } = this.#options
-    const batch = this.#log.batchForTimestamp(timestamp)?.bytes()
-    if (!batch) return undefined
-    for (const found of iterateBatches(batch)) {
-      for (const record of iterateRecords(found, { maxOutputBytes })) {
-        if (record.timestamp >= timestamp) return BigInt(record.offset)
+    const start = this.#log.startOffset
+    const batch = this.#log.batchForTimestamp(timestamp, from)?.bytes()
+    for (const found of iterateBatches(batch ?? noBytes)) {
+      for (const { offset, timestamp: its } of iterateRecords(found, { maxOutputBytes })) {
+        if (offset >= start && its >= timestamp) return BigInt(offset)
       }
+      // What fits in a batch across the log's start may lie below it.
+      const { baseOffset, lastOffset } = found.header
+      if (baseOffset < start && from <= lastOffset) return this.#find(timestamp, lastOffset + 1)
     }
     return undefined
   }

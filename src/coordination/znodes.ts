@@ -125,6 +125,19 @@ export const producerIdBlockZNode = {
   },
 }
 
+/** `/consumers/[group]/offsets/[topic]/[partition]`: an offset in decimal digits. */
+export const consumerOffsetZNode = {
+  path: (group: string, topic: string, partition: number) =>
+    `/consumers/${group}/offsets/${topic}/${partition}`,
+  encode: (offset: number): Buffer => Buffer.from(String(offset), 'utf8'),
+  /** Undefined where it is none. */
+  decode(data: Buffer): number | undefined {
+    const text = data.toString('utf8')
+    const offset = Number(text)
+    return /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(offset) ? offset : undefined
+  },
+}
+
 function isReplicas(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((id) => Number.isInteger(id) && id >= 0)
 }

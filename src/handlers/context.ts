@@ -8,6 +8,7 @@ import type { ProducerIds } from '../controller/producer-ids.js'
 import type { Topics } from '../controller/topics.js'
 import type { GroupCoordinator } from '../coordinator/group-coordinator.js'
 import type { TransactionalIds } from '../coordinator/transactional-ids.js'
+import type { TreeOffsets } from '../coordinator/tree-offsets.js'
 import type { Env } from '../env.js'
 import type { Replicas } from '../replication/replicas.js'
 import type { Turns } from '../replication/turns.js'
@@ -29,6 +30,7 @@ export interface BrokerContext {
   readonly topics: Topics
   readonly brokerChanges: BrokerChanges
   readonly groups: GroupCoordinator
+  readonly treeOffsets: TreeOffsets
   readonly producerIds: ProducerIds
   readonly transactionalIds: TransactionalIds
   readonly fetchSessions: FetchSessions

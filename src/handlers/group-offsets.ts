@@ -12,6 +12,7 @@ import { ZERO_UUID } from '../protocol/types.js'
 import type { Replicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { distinct } from './distinct.js'
+import { commitToTree, fetchFromTree } from './group-offsets-tree.js'
 import { handler } from './handler.js'
 
 type CommitTopic = RequestOf<typeof commitApi>['topics'][number]
@@ -25,6 +26,7 @@ interface Named {
 
 export const offsetCommit = handler(commitApi, [0, 10], async (request, context) => {
   const { groups, replicas, version } = context
+  if (version === 0) return commitToTree(request, context)
   const byId = version >= 10
   const named = request.topics.map((topic) => ({ ...topic, ...nameOf(topic, byId, replicas) }))
   const exists = (topic: string, { partitionIndex, committedOffset }: Offset) =>
@@ -89,6 +91,7 @@ function forVersion(errorCode: number, version: number): number {
 
 export const offsetFetch = handler(fetchApi, [0, 10], async (request, context) => {
   const { groups, version } = context
+  if (version === 0) return fetchFromTree(request, context)
   if (version >= 8) {
     const asked = distinct(request.groups, ({ groupId }) => groupId)
     const answers = await Promise.all(asked.map((group) => fetchGroup(group, context)))

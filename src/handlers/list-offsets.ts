@@ -121,16 +121,23 @@ function find(partition: Partition, timestamp: number): Found {
   }
 }
 
-function findTimestamp({ log, highWatermark }: Partition, timestamp: number): Found {
-  const batch = log.batchForTimestamp(timestamp)?.bytes()
+function findTimestamp(
+  partition: Partition,
+  timestamp: number,
+  from = partition.log.startOffset,
+): Found {
+  const { log, highWatermark } = partition
+  const batch = log.batchForTimestamp(timestamp, from)?.bytes()
   if (!batch) return NOT_FOUND
-  const { leaderEpoch } = parseBatchHeader(batch, 0)
+  const { leaderEpoch, baseOffset, lastOffset } = parseBatchHeader(batch, 0)
   for (const record of iterateRecords(batch)) {
     if (record.timestamp < timestamp || record.offset < log.startOffset) continue
     if (record.offset >= highWatermark) return NOT_FOUND
     return { offset: record.offset, timestamp: record.timestamp, leaderEpoch }
   }
-  return NOT_FOUND
+  // What fits in a batch across the log's start may lie below it.
+  const isAcross = baseOffset < log.startOffset && from <= lastOffset
+  return isAcross ? findTimestamp(partition, timestamp, lastOffset + 1) : NOT_FOUND
 }
 
 function answer(

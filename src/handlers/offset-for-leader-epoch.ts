@@ -1,6 +1,7 @@
 /**
- * OffsetForLeaderEpoch: where a leader epoch ended (KIP-101, KIP-320). A partition has one epoch
- * here, which lasts: it ends where the log does. An epoch that nobody knows has no end.
+ * OffsetForLeaderEpoch: where a leader epoch ended (KIP-101, KIP-320). The present one ends where
+ * the log does, also while nothing was written in it; one that nobody knows has no end, which is no
+ * error.
  */
 import { offsetForLeaderEpoch as api } from '../apis/offset-for-leader-epoch.js'
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
@@ -29,6 +30,9 @@ function find(wish: Wish, partition: Partition | undefined) {
     const old = currentLeaderEpoch < leaderEpoch
     return none(old ? KafkaError.FENCED_LEADER_EPOCH : KafkaError.UNKNOWN_LEADER_EPOCH)
   }
-  if (wish.leaderEpoch !== leaderEpoch) return none(KafkaError.NONE)
-  return { ...none(KafkaError.NONE), leaderEpoch, endOffset: log.endOffset }
+  if (wish.leaderEpoch === leaderEpoch) {
+    return { ...none(KafkaError.NONE), leaderEpoch, endOffset: log.endOffset }
+  }
+  const { epoch, endOffset } = log.epochs.endOffsetFor(wish.leaderEpoch, log.endOffset)
+  return { ...none(KafkaError.NONE), leaderEpoch: epoch, endOffset }
 }

@@ -44,7 +44,39 @@ export function batchFault(
   if ((low & Attribute.COMPRESSION_MASK) === ZSTD && version < ZSTD_SINCE) {
     return [KafkaError.UNSUPPORTED_COMPRESSION_TYPE, null, -1]
   }
+  if (!beginsAsItsCodec(batch, low & Attribute.COMPRESSION_MASK)) {
+    return [KafkaError.INVALID_RECORD, 'the records are not of the codec that they name', -1]
+  }
   return served.config.get('cleanup.policy').includes('compact') ? keyFault(batch) : undefined
+}
+
+/** How compressed records begin; snappy may begin with anything. */
+const CODEC_MAGIC: Readonly<Record<number, readonly number[]>> = {
+  1: [0x1f, 0x8b],
+  3: [0x04, 0x22, 0x4d, 0x18],
+  4: [0x28, 0xb5, 0x2f, 0xfd],
+}
+
+/** Whoever reads a log would stop at a batch that is not what it says. */
+function beginsAsItsCodec(batch: Uint8Array, codec: number): boolean {
+  const magic = CODEC_MAGIC[codec] ?? []
+  return magic.every((byte, i) => batch[HEADER_BYTES + i] === byte)
+}
+
+/** Index of the first record whose time a topic does not take, or -1. */
+export function badTimestamp(batch: Uint8Array, { config }: TopicReplicas, nowMs: number): number {
+  const beforeMax = config.get('message.timestamp.before.max.ms')
+  const afterMax = config.get('message.timestamp.after.max.ms')
+  try {
+    let index = 0
+    for (const { timestamp } of iterateRecords(batch)) {
+      if (timestamp - nowMs > afterMax || nowMs - timestamp > beforeMax) return index
+      index++
+    }
+  } catch (error) {
+    if (!(error instanceof SeglogError)) throw error
+  }
+  return -1
 }
 
 function sizeFaultOf(batch: Uint8Array): string | undefined {

@@ -16,7 +16,7 @@ import type { Partition } from '../replication/partition.js'
 import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
-import { batchFault } from './produce-rules.js'
+import { badTimestamp, batchFault } from './produce-rules.js'
 
 type TopicData = RequestOf<typeof api>['topicData'][number]
 type TopicResponse = ResponseInput<typeof api>['responses'][number]
@@ -93,10 +93,13 @@ function append(
     const start = badRecord < 0 ? {} : startOf(partition)
     return { ...answer(index, errorCode, errorMessage, badRecord), ...start }
   }
-  const outcome = partition.append(batch, context.env.now())
+  const nowMs = context.env.now()
+  const outcome = partition.append(batch, nowMs)
   if (outcome.errorCode !== KafkaError.NONE) {
-    const { errorMessage, badRecord } = outcome
+    const { errorMessage } = outcome
     const errorCode = forVersion(outcome.errorCode)
+    const isTime = errorCode === KafkaError.INVALID_TIMESTAMP
+    const badRecord = isTime ? badTimestamp(batch, served, nowMs) : outcome.badRecord
     // As in Kafka, the start is told where the log had a look at the records.
     const isLooked =
       errorCode !== KafkaError.CORRUPT_MESSAGE && errorCode !== KafkaError.MESSAGE_TOO_LARGE

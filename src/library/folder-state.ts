@@ -150,6 +150,11 @@ export class FolderState {
     this.#log = log
   }
 
+  /** Writes the first recovery point. Rejects with NO_SPACE, TOO_MANY_FILES, IO. */
+  begin(): Promise<void> {
+    return this.#isOwn ? this.#enqueue(() => this.#savePoint()) : Promise.resolve()
+  }
+
   /** After a sync: has the recovery point written before long. */
   flushed(): void {
     if (this.#timer !== undefined || !this.#isOwn || this.#closed) return

@@ -32,10 +32,24 @@ export async function openForWriting(
     const log = await openAsRemembered(path, known, tuning, env)
     if (known.warning !== undefined) log.report.damage ??= known.warning
     state.attach(log)
+    if (known.recoveryPoint === undefined) await begin(log, state)
     return { log, locks, folder: state }
   } catch (error) {
     for (const lock of locks) lock.release()
     throw error
+  }
+}
+
+/**
+ * Nothing said what of the log is on disk, so it was taken as it is. From now on the folder says
+ * it: then what a loss of power tears is known to be new, and is cut.
+ */
+async function begin(log: Log, state: FolderState): Promise<void> {
+  try {
+    await log.flush()
+    await state.begin()
+  } catch {
+    // A log on a full disk is opened all the same, and the next sync tries again.
   }
 }
 

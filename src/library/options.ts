@@ -10,9 +10,7 @@ import { defaultLogOptions, type LogTuning } from '../storage/log-options.js'
 export interface FlushOptions {
   /** Sync by itself after so many records; 0, the default, is never. */
   messages?: number | undefined
-  /**
-   * Sync by itself so many ms after the first append that is not on disk; 0, the default: never.
-   */
+  /** Sync by itself so many ms after the first append that is not on disk; 0, the default: not. */
   ms?: number | undefined
 }
 
@@ -46,9 +44,7 @@ export interface OpenLogOptions {
   timestampType?: 'CreateTime' | 'LogAppendTime' | undefined
   /** What goes by itself, looked after once a minute and by `deleteOldSegments`. */
   retention?: RetentionOptions | undefined
-  /**
-   * How long the files of a deleted segment stay for those who read them, ms; 60,000 unless given.
-   */
+  /** How long files of a deleted segment stay for those who read them, ms; 60,000 unless given. */
   fileDeleteDelayMs?: number | undefined
   /**
    * Opens what is there without a lock and without writing, beside the one who writes it; see

@@ -37,7 +37,10 @@ export interface OpenLog extends TopicPartition {
 }
 
 /** What the directory remembers of a log, as `Log.open` takes it. */
-export type Remembered = Pick<LogOptions, 'clean' | 'recoveryPoint' | 'logStartOffset'>
+export type Remembered = Pick<
+  LogOptions,
+  'clean' | 'recoveryPoint' | 'logStartOffset' | 'isCompacted'
+>
 
 type OpenFolder = (path: string, remembered: Remembered) => Promise<Log>
 
@@ -51,6 +54,8 @@ export class LogDirectory {
   readonly #clean: boolean
   #recoveryPoints: Map<string, number> | undefined
   #startOffsets: Map<string, number> | undefined
+  /** Logs that Kafka has compacted. */
+  #cleaned: Map<string, number> | undefined
   #offline: SeglogError | undefined
   #writing: Promise<void> = Promise.resolve()
 
@@ -85,6 +90,7 @@ export class LogDirectory {
   async load(openFolder: OpenFolder, warn: (line: string) => void): Promise<void> {
     this.#recoveryPoints = await this.#read(OffsetCheckpoint.RECOVERY_POINT, warn)
     this.#startOffsets = await this.#read(OffsetCheckpoint.LOG_START, warn)
+    this.#cleaned = await this.#read(OffsetCheckpoint.CLEANER, warn)
     await removeCleanShutdown(this.path)
     const entries = await readdir(this.path, { withFileTypes: true })
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
@@ -118,6 +124,7 @@ export class LogDirectory {
       // A log that a checkpoint does not know was made after it.
       recoveryPoint: this.#recoveryPoints && (this.#recoveryPoints.get(name) ?? 0),
       logStartOffset: this.#startOffsets?.get(name),
+      isCompacted: this.#cleaned?.has(name) ?? false,
     })
     this.logs.set(name, { ...partition, log, topicId })
   }

@@ -105,6 +105,7 @@ class Loading {
   readonly report: LogReport
   readonly #directory: string
   readonly #clean: boolean
+  readonly #isCompacted: boolean
   readonly #recoveryPoint: number | undefined
   readonly #logStartOffset: number | undefined
   readonly #options: SegmentOptions
@@ -113,6 +114,7 @@ class Loading {
   constructor(directory: string, options: LogTuning & LogOpening, bases: readonly number[]) {
     this.#directory = directory
     this.#clean = options.clean
+    this.#isCompacted = options.isCompacted ?? false
     this.#recoveryPoint = options.recoveryPoint
     this.#logStartOffset = options.logStartOffset
     this.#options = segmentOptions(options)
@@ -211,8 +213,18 @@ class Loading {
     if (isNewest) return false
     // A reserved tail behind a whole segment is what a roll leaves, and no cut.
     if (cutBytes > 0 && found.nextOffset < nextBase) return true
+    if (this.#isTorn(found.nextOffset, nextBase)) return true
     await native.segmentSeal(found.handle)
     return false
+  }
+
+  /**
+   * Whether a segment ends early that was not on disk as a whole: a loss of power may take its end
+   * exactly at a batch, or all of it, and leave what was written later.
+   */
+  #isTorn(nextOffset: number, nextBase: number): boolean {
+    if (this.#clean || this.#isCompacted || this.#recoveryPoint === undefined) return false
+    return nextOffset < nextBase && nextOffset >= this.#recoveryPoint
   }
 
   /** An older segment, of which nothing but a reserved tail behind a whole segment is cut. */

@@ -48,6 +48,8 @@ export interface LogOpening {
   recoveryPoint?: number | undefined
   /** Where the log begins (`log-start-offset-checkpoint`); undefined: at its first segment. */
   logStartOffset?: number | undefined
+  /** Compaction was at work here, so that a gap between two segments is no loss. */
+  isCompacted?: boolean
   /** Told once, when a write or a sync that failed has fenced the log. */
   onFailure?: (error: SeglogError) => void
 }

@@ -195,13 +195,13 @@ export class Log {
   }
 
   /**
-   * The first batch, in offset order, that holds a record at or after `timestamp` (ms), as a slice
-   * of exactly that batch; undefined where there is none. The record in it is for the caller to
-   * find.
+   * The first batch, in offset order, that ends at or above `from` and holds a record at or after
+   * `timestamp` (ms), as a slice of exactly that batch; undefined where there is none. The record
+   * in it is for the caller to find; one below the log's start may be the only one in a batch.
    */
-  batchForTimestamp(timestamp: number): Slice | undefined {
+  batchForTimestamp(timestamp: number, from = this.startOffset): Slice | undefined {
     this.#state.checkOpen()
-    return this.#state.segments.batchForTimestamp(timestamp, this.startOffset)
+    return this.#state.segments.batchForTimestamp(timestamp, from)
   }
 
   /** The largest timestamp of any record in ms, or -1 for an empty log. */

@@ -7,6 +7,7 @@
  *   t offset   a truncation begins                    T offset   it is done
  *   s offset   a deletion of what is below begins     S offset   it is done
  *   e code     an act failed with this code           c          the log was closed
+ *   p          power was lost: what was not durable may be gone
  */
 import { existsSync, readFileSync } from 'node:fs'
 
@@ -46,10 +47,14 @@ export class History {
     else if (verb === 's') this.startMax = Math.max(this.startMax, offset)
     else if (verb === 'e') this.failures.push(word)
     else if (verb === 'c') this.closed = true
+    else if (verb === 'p') this.acknowledged = this.durable.map((run) => ({ ...run }))
   }
 
   /** What a crash left of an append or a truncation under way is the log from now on. */
   #opened(end: number): void {
+    const newest = this.generations[this.generation]!
+    // A cut that a crash kept from happening: what is written from now on follows what was there.
+    if (this.truncating) newest.from = newest.to = Math.max(newest.from, end)
     this.truncating = false
     this.closed = false
     const last = endOf(this.acknowledged)

@@ -3,7 +3,7 @@
  * time, and every state that it left is judged, both as it lies there and after a loss of power.
  */
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -119,6 +119,7 @@ class Round {
     const dark = join(this.#disk, 'dark')
     losePower(this.#disk, freshFolder(dark), this.#random)
     restorePower(this.#disk, dark)
+    appendFileSync(join(this.#disk, 'acks'), 'p\n')
   }
 
   #history(state = this.#disk): History {

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { deleteRecords } from '../../src/apis/delete-records.js'
 import { listOffsets } from '../../src/apis/list-offsets.js'
 import { batchOf, createTopic, fetchFrom, produceTo, startBroker } from '../support/broker.js'
+import { temporaryDirectory } from '../support/tmp.js'
 import type { Wire } from '../support/wire.js'
 
 async function start(t: TestContext, configs: Record<string, string> = {}) {
@@ -67,4 +68,15 @@ test('what is not there is unknown, and internal topics are not to be trimmed', 
   assert.deepEqual(await trim(wire, 0, 't', 1), [3, -1])
   await createTopic(wire, '__consumer_offsets')
   assert.deepEqual(await trim(wire, 0, '__consumer_offsets'), [17, -1])
+})
+
+test('the start outlasts a restart', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const { broker, wire } = await startBroker(t, { dataDir })
+  await createTopic(wire, 't')
+  await produceTo(wire, 't', batchOf('a', 'b', 'c'))
+  assert.deepEqual(await trim(wire, 2), [0, 2])
+  await broker.close()
+  const again = await startBroker(t, { dataDir })
+  assert.equal(await earliest(again.wire), 2)
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { offsetForLeaderEpoch } from '../../src/apis/offset-for-leader-epoch.js'
+import { buildBatch } from '../../src/records/encoder.js'
+import { open } from '../storage/log-fixture.js'
 import { batchOf, createTopic, produceTo, startBroker } from '../support/broker.js'
+import { temporaryDirectory } from '../support/tmp.js'
 import type { Wire } from '../support/wire.js'
 
 async function ask(
@@ -40,4 +44,23 @@ test('what is not there is unknown', async (t) => {
   await createTopic(wire, 't')
   assert.deepEqual(await ask(wire, 0, { topic: 'nix' }), [3, -1, -1])
   assert.deepEqual(await ask(wire, 0, { partition: 7 }), [3, -1, -1])
+})
+
+test('epochs of another leader that wrote the log end where the next one began', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const log = await open(t, join(dataDir, 't-0'))
+  for (const [leaderEpoch, baseOffset] of [
+    [3, 0],
+    [3, 1],
+    [5, 2],
+  ] as const) {
+    const batch = buildBatch([{ value: 'a' }], { leaderEpoch, baseOffset })
+    assert.equal(log.appendFromLeader(batch, 0, batch.length), baseOffset)
+  }
+  await log.close()
+  const { wire } = await startBroker(t, { dataDir })
+  assert.deepEqual(await ask(wire, 3), [0, 3, 2])
+  assert.deepEqual(await ask(wire, 4), [0, 3, 2])
+  assert.deepEqual(await ask(wire, 5), [0, 5, 3])
+  assert.deepEqual(await ask(wire, 6), [0, -1, -1])
 })

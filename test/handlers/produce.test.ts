@@ -309,9 +309,27 @@ test('the time of an append is told where the topic gives records their time', a
 test('a record too far ahead of the clock is refused', async (t) => {
   const { wire } = await startBroker(t)
   await createTopic(wire, 't')
-  const records = [{ value: 'a' }]
-  const ahead = buildBatch(records, { timestamp: Date.now() + 3_700_000 })
-  assert.equal((await produceTo(wire, 't', ahead)).errorCode, KafkaError.INVALID_TIMESTAMP)
-  const soon = buildBatch(records, { timestamp: Date.now() + 3_000_000 })
+  const nowMs = Date.now()
+  const records = [
+    { value: 'a', timestamp: nowMs },
+    { value: 'b', timestamp: nowMs + 3_700_000 },
+  ]
+  const ahead = await produceTo(wire, 't', buildBatch(records, {}))
+  assert.equal(ahead.errorCode, KafkaError.INVALID_TIMESTAMP)
+  assert.equal(ahead.recordErrors[0]?.batchIndex, 1)
+  const soon = buildBatch([{ value: 'a' }], { timestamp: nowMs + 3_000_000 })
   assert.equal((await produceTo(wire, 't', soon)).errorCode, 0)
+})
+
+test('records that are not of the codec that they name are refused', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't')
+  for (const codec of [1, 3, 4]) {
+    const wrong = changed(batch, (view) => view.setInt16(21, codec))
+    assert.equal((await produceTo(wire, 't', wrong)).errorCode, KafkaError.INVALID_RECORD)
+  }
+  for (const compression of ['gzip', 'snappy', 'zstd'] as const) {
+    const right = buildBatch([{ value: 'a' }], { compression })
+    assert.equal((await produceTo(wire, 't', right)).errorCode, 0)
+  }
 })

@@ -1,5 +1,5 @@
 /** Opens the log of the folder that it is told, does the steps that it is told, and waits. */
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openLog } from '../../src/index.js'
@@ -19,7 +19,8 @@ const does: Record<string, () => Promise<void> | void> = {
   },
   async checkpoint() {
     await log.flush()
-    while (!existsSync(join(directory, 'recovery-point-offset-checkpoint'))) await sleep(20)
+    const file = join(directory, 'recovery-point-offset-checkpoint')
+    while (!readFileSync(file, 'utf8').endsWith(` ${log.endOffset}\n`)) await sleep(20)
   },
 }
 for (const step of steps) await does[step]?.()

@@ -1,0 +1,111 @@
+/**
+ * Where this broker answers otherwise than Apache Kafka 4.3.1, and means to; docs/protocol.md is
+ * made from it. What is not listed is a fault.
+ */
+
+/** What Kafka's clients and tools ask for and this broker does not serve, with the reason. */
+export const LEFT_OUT: readonly (readonly [what: string, why: string])[] = [
+  [
+    'AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit, WriteTxnMarkers (24 to 28), ' +
+      'DescribeTransactions, ListTransactions (65, 66)',
+    'there are no transactions yet; InitProducerId gives a transactional id its producer id and ' +
+      'epoch, and a transactional batch is refused with 53',
+  ],
+  [
+    'Groups of the newer protocols: consumer (68, 69), share (76 to 79, 83 to 87, 90 to 92), ' +
+      'streams (88, 89)',
+    'the classic protocol serves every client; ApiVersions names no feature that would promise ' +
+      'them',
+  ],
+  ['ACLs (29 to 31), SASL (17, 36), SCRAM (50, 51), delegation tokens (38 to 41)', 'PLAINTEXT'],
+  [
+    'DescribeQuorum, UpdateFeatures, UnregisterBroker, ListConfigResources (55, 57, 64, 74)',
+    'there is no KRaft here',
+  ],
+  ['Traffic between brokers (4 to 7, 52 to 54, 56, 58, 59, 62, 63 and on)', 'one broker'],
+]
+
+/** Answers that differ, with the reason. */
+export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
+  [
+    'Texts of errors',
+    'they say the same in other words; in Produce there is one also where Kafka sends none',
+  ],
+  [
+    'Older versions: Fetch from 0, ListOffsets from 0, OffsetCommit and OffsetFetch from 0, ' +
+      'CreateTopics, DeleteTopics, DescribeConfigs, AlterReplicaLogDirs, DescribeLogDirs, ' +
+      'OffsetForLeaderEpoch from 0; Produce 0 to 2 work',
+    'clients of before Kafka 2.1 are served, as by 3.6.2; 4.x has dropped them',
+  ],
+  [
+    'Metadata with auto-creation answers with the topic',
+    'Kafka says 3 first and makes the topic meanwhile; here it is served by then, so that the ' +
+      'first produce finds it',
+  ],
+  [
+    'Metadata 12 and 13 with neither name nor id: 100 for that topic',
+    'Kafka fails the whole request with -1',
+  ],
+  [
+    'What a request names twice is answered once in DescribeGroups, OffsetFetch and ' +
+      'DescribeConfigs',
+    'the answer is larger than the name, and a small request would ask for gigabytes',
+  ],
+  [
+    'AlterConfigs with a resource twice: 42; Produce with null records: 87; JoinGroup 0 to 3 ' +
+      'with a protocol twice: as once',
+    'Kafka never answers these',
+  ],
+  [
+    'IncrementalAlterConfigs with an unknown operation: 42; Produce of an unknown codec: 87',
+    'Kafka says -1, which tells a client nothing',
+  ],
+  ['Fetch with maxBytes or partitionMaxBytes below 0: as 0', 'Kafka says -1'],
+  [
+    'Produce: bytes behind a batch that are no batch, or a producer id without an epoch: 87; a ' +
+      'batch marked with LogAppendTime: 32',
+    'Kafka accepts them; they are signs of a broken client',
+  ],
+  [
+    'Produce: compressed records that begin as their codec says and break later are accepted, ' +
+      'but on compacted topics',
+    'batches are not decompressed on the way in; who reads them gets an error',
+  ],
+  [
+    'Produce of a repeated batch: log append time -1',
+    'Kafka tells the time of its records, though they have their own',
+  ],
+  [
+    'OffsetCommit of an offset of 2^63 - 1: 1',
+    'no log goes beyond 2^53 - 1, and nothing else would be kept exactly',
+  ],
+  [
+    'DescribeProducers: last timestamp is the time of the append',
+    'it is what the age of a producer is counted from',
+  ],
+  [
+    'DescribeConfigs: the keys of this broker and their texts; values of client metrics and of ' +
+      'groups are refused with 42; a broker has no loggers, which is an empty list',
+    'docs/configuration.md has all keys',
+  ],
+  [
+    'min.insync.replicas comes from the defaults',
+    'KRaft sets it for the whole cluster, and so names it as a dynamic value',
+  ],
+  ['AlterClientQuotas: 42', 'quotas are not enforced, and one that does not hold would mislead'],
+  ['AlterReplicaLogDirs to another directory of the broker: 42', 'partitions are not moved yet'],
+  ['FindCoordinator of share groups: 42', 'they are not served'],
+  [
+    'OffsetCommit, OffsetFetch and DeleteGroups with members of a consumer group: as of an ' +
+      'unknown group or member',
+    'there are no groups of that protocol',
+  ],
+  [
+    'ListOffsets by the largest timestamp (-3) finds no record below the start of the log',
+    'Kafka tells one that a fetch does not get',
+  ],
+  [
+    '__transaction_state is made only when a client asks for it, __share_group_state never',
+    'nothing is kept in them',
+  ],
+]
