@@ -4,8 +4,8 @@
  *
  * Takes no lock, and writes, makes and trims nothing. What follows the last whole batch of the
  * newest segment, a reserved tail or a batch that is just being written, is not there yet. Segments
- * that have not changed since the last look stay open; the newest one is read from its last index
- * entry on disk, which a writer brings up to date with each sync.
+ * that have not changed since the last look stay open; the newest one is read from what was seen
+ * before on, or from the writer's recovery point, by the indexes as they are on disk.
  *
  * What the writer cuts or deletes is seen by the next `refresh`. Until then a read gets what is
  * still there, or a typed error, and never other bytes than those of a whole batch. JS thread;
@@ -181,8 +181,10 @@ export class LogView {
         if (before !== undefined && (await isUnchanged(path, before, facts, nextBase))) {
           found.push(before)
         } else {
-          const from = nextBase === undefined ? (recoveryPoint ?? 0) : undefined
-          const report = await openSegment(path, base, from)
+          const report =
+            nextBase === undefined
+              ? await openNewest(path, base, recoveryPoint ?? 0, before)
+              : await openSegment(path, base)
           found.push(seen(report, base, nextBase, facts))
           if (nextBase !== undefined) this.#noteDamage(report, base, nextBase)
         }
@@ -229,11 +231,36 @@ async function factsOf(path: string): Promise<FileFacts> {
   }
 }
 
-/** `recoveryPoint`: of the newest segment, whose sums are checked from there on. */
-function openSegment(path: string, base: number, recoveryPoint: number | undefined) {
+/** `checkFrom`: the offset from which sums are checked; without it headers are believed. */
+function openSegment(path: string, base: number, checkFrom?: number) {
   const recovery =
-    recoveryPoint === undefined ? {} : { recover: true, recoverFrom: Math.max(base, recoveryPoint) }
+    checkFrom === undefined ? {} : { recover: true, recoverFrom: Math.max(base, checkFrom) }
   return native.segmentOpen(path, base, { ...options, ...recovery })
+}
+
+/** What was on disk, and what was seen before and is still there, is not checked again. */
+async function openNewest(
+  path: string,
+  base: number,
+  recoveryPoint: number,
+  before: Seen | undefined,
+): Promise<SegmentReport> {
+  const known = before?.entry.nextOffset ?? 0
+  if (before === undefined || known <= recoveryPoint || !(await endsAsBefore(path, before))) {
+    return openSegment(path, base, recoveryPoint)
+  }
+  const report = await openSegment(path, base, known)
+  if (await endsAsBefore(path, before)) return report
+  // Cut between the two looks.
+  await native.segmentClose(report.handle, false)
+  return openSegment(path, base, recoveryPoint)
+}
+
+/** Whether the batch that was last is where it was. */
+async function endsAsBefore(path: string, { lastHeader, lastPosition, entry }: Seen) {
+  if (lastHeader.length === 0) return false
+  const [last] = await readTwo(`${path}.log`, lastPosition, entry.sizeBytes)
+  return lastHeader.every((byte, i) => byte === last[i])
 }
 
 function seen(
