@@ -52,6 +52,9 @@ interface Setting {
   given: boolean
 }
 
+/** Of a string with a length of two bytes. */
+const TEXT_BYTES_MAX = 32_767
+
 const brokerTable = new Map<string, Key<unknown>>(Object.entries(brokerKeys))
 const topicTable = new Map<string, BrokerKey>(Object.entries(topicKeys))
 const topicOnlyTable = new Map<string, Key<unknown>>(Object.entries(topicOnlyKeys))
@@ -267,6 +270,10 @@ function take(
 
 function setting(name: string, key: Key<unknown>, written: string, given: boolean): Setting {
   const text = written.trim()
+  // Nobody could be told of a longer one: it is a string of the protocol.
+  if (Buffer.byteLength(text) > TEXT_BYTES_MAX) {
+    throw invalid(name, `${text.slice(0, 50)}...`, `at most ${TEXT_BYTES_MAX} bytes`)
+  }
   const value = key.read(text)
   if (value === undefined) throw invalid(name, text, key.range)
   return { text, value, given }

@@ -238,6 +238,9 @@ export class SeglogError extends Error {
   }
 }
 
+/** Characters of an error's text that a client is told. */
+const TEXT_MAX = 1000
+
 /**
  * An error that a request is answered with: thrown inside the broker, turned into its code at the
  * handler.
@@ -247,7 +250,8 @@ export class ProtocolError extends Error {
   readonly code: KafkaErrorCode
 
   constructor(code: KafkaErrorCode, message = kafkaErrorName(code)) {
-    super(message)
+    // It goes out as a string of the protocol, and may repeat what a client sent.
+    super(message.length > TEXT_MAX ? `${message.slice(0, TEXT_MAX)}...` : message)
     this.code = code
   }
 }

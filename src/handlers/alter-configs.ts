@@ -123,6 +123,10 @@ function apply(
   keyOf: (name: string) => Key<unknown> | undefined,
 ): Values {
   for (const { name, configOperation, value } of wishes) {
+    // Names such as __proto__ are no keys, whatever an object makes of them.
+    if (keyOf === topicKey && configOperation !== Operation.DELETE && !keyOf(name)) {
+      throw new ProtocolError(KafkaError.INVALID_CONFIG, `Unknown config name: ${name}`)
+    }
     if (configOperation === Operation.DELETE) delete values[name]
     else if (configOperation === Operation.SET) values[name] = value ?? ''
     else {

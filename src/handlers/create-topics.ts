@@ -90,7 +90,8 @@ function assignmentOf(topic: TopicRequest): number[][] | undefined {
 }
 
 function configsOf(topic: TopicRequest): Record<string, string> {
-  const configs: Record<string, string> = {}
+  // A client may call a key `__proto__`.
+  const configs: Record<string, string> = Object.create(null)
   for (const { name, value } of topic.configs) {
     if (value === null) {
       const text = `Null value not supported for topic configs: ${name}`
