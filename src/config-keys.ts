@@ -98,7 +98,7 @@ export const brokerKeys = {
     max: 32_767,
   }),
   'auto.create.topics.enable': boolean(true, 'Whether a topic is created when first asked for.'),
-  'delete.topic.enable': boolean(true, 'Whether topics can be deleted.', notYet),
+  'delete.topic.enable': boolean(true, 'Whether topics can be deleted.'),
   'min.insync.replicas': int(1, 'Replicas that acks=all needs in sync.', { min: 1, ...notYet }),
   'unclean.leader.election.enable': boolean(
     false,
@@ -117,20 +117,17 @@ export const brokerKeys = {
     min: 1,
     aliases: [{ name: 'log.roll.hours', factor: hours }],
     isUnset: true,
-    ...notYet,
   }),
   'log.roll.jitter.ms': long(0, 'At most so much is taken off log.roll.ms at random.', {
     min: 0,
     aliases: [{ name: 'log.roll.jitter.hours', factor: hours }],
     isUnset: true,
-    ...notYet,
   }),
   'log.index.interval.bytes': int(4096, 'Bytes of log between two entries of an index.', {
     min: 0,
   }),
   'log.index.size.max.bytes': int(10_485_760, 'The largest index; a full one begins a segment.', {
     min: 4,
-    ...notYet,
   }),
   'log.preallocate': boolean(false, 'Space is always reserved ahead in steps.', none),
   'log.flush.interval.messages': long(never, 'Records after which a log is synced to disk.', {
@@ -179,7 +176,6 @@ export const brokerKeys = {
   }),
   'log.segment.delete.delay.ms': long(60_000, 'Time until a deleted segment leaves the disk.', {
     min: 0,
-    ...notYet,
   }),
   'log.cleanup.policy': list('delete', 'What becomes of old segments.', {
     of: 'delete, compact',
@@ -190,15 +186,12 @@ export const brokerKeys = {
     'CreateTime',
     ['CreateTime', 'LogAppendTime'],
     'Whether records keep the time of their producer or get that of the append.',
-    notYet,
   ),
   'log.message.timestamp.before.max.ms': long(never, 'How old a record may be.', {
     min: 0,
-    ...notYet,
   }),
   'log.message.timestamp.after.max.ms': long(hours, 'How far ahead of the clock a record may be.', {
     min: 0,
-    ...notYet,
   }),
   'compression.type': choice(
     'producer',
