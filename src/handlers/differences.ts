@@ -60,7 +60,11 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
     'IncrementalAlterConfigs with an unknown operation: 42; Produce of an unknown codec: 87',
     'Kafka says -1, which tells a client nothing',
   ],
-  ['Fetch with maxBytes or partitionMaxBytes below 0: as 0', 'Kafka says -1'],
+  [
+    'Fetch with maxBytes or partitionMaxBytes below 0: as 0; with epoch -1 and the id of no ' +
+      'session: as without the id; DescribeTopicPartitions with an empty name: 17 for that topic',
+    'Kafka fails the whole request with -1',
+  ],
   [
     'Produce: bytes behind a batch that are no batch, or a producer id without an epoch: 87; a ' +
       'batch marked with LogAppendTime: 32',
@@ -84,8 +88,9 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
     'it is what the age of a producer is counted from',
   ],
   [
-    'DescribeConfigs: the keys of this broker and their texts; values of client metrics and of ' +
-      'groups are refused with 42; a broker has no loggers, which is an empty list',
+    'DescribeConfigs: the keys of this broker and their texts; client metrics and groups are ' +
+      'refused with 42, there and where configurations are altered; a broker has no loggers: an ' +
+      'empty list, and 42 for changes',
     'docs/configuration.md has all keys',
   ],
   [

@@ -83,13 +83,15 @@ async function spaceOf(path: string): Promise<{ totalBytes: number; usableBytes:
 export const alterReplicaLogDirs = handler(alterApi, [0, 2], ({ dirs }, context) => {
   const directories = directoriesOf(context)
   const topics = new Map<string, Map<number, KafkaErrorCode>>()
-  for (const { path, topics: moved } of dirs) {
-    for (const { name, partitions } of moved) {
+  for (const { path, topics: asked } of dirs) {
+    for (const { name, partitions } of asked) {
       const answers = topics.get(name) ?? new Map<number, KafkaErrorCode>()
       if (partitions.length > 0) topics.set(name, answers)
       for (const index of partitions) {
         const partition = context.replicas.partition(name, index)
-        answers.set(index, move(path, directories, partition))
+        const moved = move(path, directories, partition)
+        // A folder of so long a name could not be made anywhere.
+        answers.set(index, name.length > 249 ? KafkaError.INVALID_TOPIC_EXCEPTION : moved)
       }
     }
   }

@@ -78,3 +78,12 @@ test('a partition stays where it is: moving there is done, elsewhere refused', a
     assert.equal(await move('/nowhere', 0), 57)
   }
 })
+
+test('a topic whose name no folder can have is invalid, not unknown', async (t) => {
+  const { wire } = await startBroker(t)
+  const [found] = await describe(wire, null)
+  const topics = [{ name: 'x'.repeat(250), partitions: [0] }]
+  const dirs = [{ path: found?.logDir ?? '', topics }]
+  const { results } = await wire.call(alterReplicaLogDirs, 2, { dirs })
+  assert.equal(results[0]?.partitions[0]?.errorCode, 17)
+})
