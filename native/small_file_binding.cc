@@ -78,9 +78,8 @@ napi_value FileReplace(napi_env env, napi_callback_info info) {
   if (!arguments.Path(0, &path) || !arguments.Bytes(1, &bytes, &length))
     return RejectedPromise(env, Status::Of(Code::kBadArgument));
   std::vector<uint8_t> content(bytes, bytes + length);
-  return RunInPool(env, "seglog.fileReplace", [path, content = std::move(content)] {
-    return Replace(path, content);
-  });
+  return RunInPool(env, "seglog.fileReplace",
+                   [path, content = std::move(content)] { return Replace(path, content); });
 }
 
 // What cannot be opened has not failed to reach the disk: errno is then the result.

@@ -38,7 +38,10 @@ export async function removeDurably(path: string): Promise<boolean> {
  */
 export async function readSmall(path: string): Promise<Buffer | undefined> {
   try {
-    const { size } = await stat(path)
+    const found = await stat(path)
+    // A pipe would keep the reader waiting for ever.
+    if (!found.isFile()) throw new SeglogError('IO', `${path} is no regular file`)
+    const { size } = found
     if (size > sizeBytesMax) throw new SeglogError('TOO_LARGE', `${path}: ${size} bytes`)
     return await withFile(await open(path, 'r'), (file) => file.readFile())
   } catch (error) {

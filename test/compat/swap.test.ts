@@ -12,7 +12,7 @@ import { accessLog } from './lines.js'
 import { prepare } from './prepare.js'
 import { codecs, kafkaTool, kcat } from './strangers.js'
 
-const limit = { timeout: 240_000 }
+const limit = { timeout: 600_000 }
 const perCodec = 15_000
 /** Small segments, so that there are several; compaction at once. */
 const settings = {
