@@ -9,7 +9,7 @@ export {
   SeglogError,
 } from './errors.js'
 export type { Appended, AppendOptions } from './library/appending.js'
-export type { FlushOptions, OpenLogOptions } from './library/options.js'
+export type { FlushOptions, OpenLogOptions, RetentionOptions } from './library/options.js'
 export { type StoredHeader, StoredRecord } from './library/stored-record.js'
 export { type Logger, silentLogger, stderrLogger } from './logger.js'
 export type { Offset } from './offsets.js'

@@ -42,8 +42,8 @@ export interface ReadOptions {
   maxBytes?: number | undefined
 }
 
-/** Node 20 has the symbol from 20.4 on; compilers make do with this one before. */
-const asyncDispose: unique symbol = (Symbol.asyncDispose ??
+/** Node has the symbol from 20.4 on; compilers make do with this one before. */
+const asyncDispose: typeof Symbol.asyncDispose = (Symbol.asyncDispose ??
   Symbol.for('Symbol.asyncDispose')) as never
 
 /** How often a log looks for what its retention lets go, ms. */
