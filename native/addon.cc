@@ -31,6 +31,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   ExportSegments(env, exports);
   ExportSegmentJobs(env, exports);
   ExportTransfer(env, exports);
+  ExportSmallFiles(env, exports);
   ExportLocks(env, exports);
   return exports;
 }

@@ -49,6 +49,7 @@ void ExportCrc(Napi::Env env, Napi::Object exports);         // crc_binding.cc
 void ExportSegments(Napi::Env env, Napi::Object exports);    // segment_binding.cc
 void ExportSegmentJobs(Napi::Env env, Napi::Object exports); // segment_job_binding.cc
 void ExportTransfer(Napi::Env env, Napi::Object exports);    // transfer_binding.cc
+void ExportSmallFiles(Napi::Env env, Napi::Object exports);  // small_file_binding.cc
 void ExportLocks(Napi::Env env, Napi::Object exports);       // lock_binding.cc
 
 } // namespace seglog

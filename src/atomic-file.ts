@@ -4,31 +4,20 @@
  * full; a `.tmp` file left over is overwritten by the next write. The file's owner lets no two
  * writes of one path overlap.
  */
-import { type FileHandle, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, stat, unlink } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { SeglogError } from './errors.js'
+import { replaceFile, syncPath } from './native-files.js'
 
 /** No file here is larger when it is sound; a larger one is not read into memory. */
 const sizeBytesMax = 64 * 1024 * 1024
 
 /**
  * Replaces `path` by `content`, on disk once the promise resolves. Errors: NO_SPACE,
- * TOO_MANY_FILES,
- * IO.
+ * TOO_MANY_FILES, NOT_FOUND (there is no such directory), IO.
  */
 export async function writeAtomically(path: string, content: string | Uint8Array): Promise<void> {
-  const tmp = `${path}.tmp`
-  try {
-    await withFile(await open(tmp, 'w'), async (file) => {
-      await file.writeFile(content)
-      await file.sync()
-    })
-    await rename(tmp, path)
-    await syncDirectory(dirname(path))
-  } catch (error) {
-    await unlink(tmp).catch(() => {})
-    throw ioError(path, error)
-  }
+  await replaceFile(path, typeof content === 'string' ? Buffer.from(content) : content)
 }
 
 /** Removes `path` where it is there, durably. Returns whether it was. Errors: IO. */
@@ -49,7 +38,10 @@ export async function removeDurably(path: string): Promise<boolean> {
  */
 export async function readSmall(path: string): Promise<Buffer | undefined> {
   try {
-    const { size } = await stat(path)
+    const found = await stat(path)
+    // A pipe would keep the reader waiting for ever.
+    if (!found.isFile()) throw new SeglogError('IO', `${path} is no regular file`)
+    const { size } = found
     if (size > sizeBytesMax) throw new SeglogError('TOO_LARGE', `${path}: ${size} bytes`)
     return await withFile(await open(path, 'r'), (file) => file.readFile())
   } catch (error) {
@@ -60,19 +52,8 @@ export async function readSmall(path: string): Promise<Buffer | undefined> {
 
 /** Makes the entries of a directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
-  await withFile(await open(path, 'r'), (directory) => directory.sync())
-}
-
-/**
- * A file or directory to be synced and closed by the caller. Apart from the sync, because what
- * cannot be opened has not failed to reach the disk. Errors: TOO_MANY_FILES, IO.
- */
-export async function openForSync(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'r')
-  } catch (error) {
-    throw ioError(path, error)
-  }
+  const unopened = await syncPath(path)
+  if (unopened) throw unopened
 }
 
 async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise<T>): Promise<T> {

@@ -1,10 +1,12 @@
 /** Replacing small files: what is left behind when it fails. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { writeAtomically } from '../src/atomic-file.js'
+import { readSmall, writeAtomically } from '../src/atomic-file.js'
+import { temporaryDirectory } from './support/tmp.js'
 
 test('a replacement that fails leaves no temporary file behind', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'seglog-atomic-'))
@@ -16,4 +18,10 @@ test('a replacement that fails leaves no temporary file behind', async () => {
   } finally {
     await rm(directory, { recursive: true })
   }
+})
+
+test('a pipe in the place of a small file is an error, and nobody waits for it', async (t) => {
+  const path = join(temporaryDirectory(t), 'pipe')
+  execFileSync('mkfifo', [path])
+  await assert.rejects(readSmall(path), { code: 'IO', message: /no regular file/ })
 })

@@ -13,6 +13,7 @@
  */
 import assert from 'node:assert/strict'
 import { readSmall, writeAtomically } from '../atomic-file.js'
+import { SeglogError } from '../errors.js'
 
 /** Names of the files with an offset per partition, in each log directory. */
 export const OffsetCheckpoint = {
@@ -101,12 +102,18 @@ async function readEntries<T>(
   warn: Warn,
   parse: (line: string) => T | undefined,
 ): Promise<T[] | undefined> {
-  const bytes = await readSmall(path)
-  if (bytes === undefined) return undefined
   const damaged = (why: string) => {
     warn(`${path} is damaged (${why}) and is left aside; its content is derived from the logs`)
     return undefined
   }
+  let bytes: Buffer | undefined
+  try {
+    bytes = await readSmall(path)
+  } catch (error) {
+    if (error instanceof SeglogError && error.code === 'TOO_LARGE') return damaged('too large')
+    throw error
+  }
+  if (bytes === undefined) return undefined
   const [version, count, ...lines] = bytes.toString('utf8').split('\n')
   if (version !== '0') return damaged('version 0 expected')
   // The last line ends in a line break too, so that the end of a cut entry is not taken for a

@@ -10,6 +10,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSmall, writeAtomically } from '../atomic-file.js'
+import { SeglogError } from '../errors.js'
 import { BatchField, HEADER_BYTES, LENGTH_OVERHEAD_BYTES, MAGIC } from '../records/format.js'
 import { readExtent, readSequence } from '../records/sequence.js'
 import { leaderEpochCheckpoint, readEpochs, type Warn, writeEpochs } from './checkpoints.js'
@@ -81,7 +82,7 @@ export class DerivedState {
   async #loadSnapshot(end: number): Promise<number> {
     for (const offset of await this.#snapshots()) {
       const path = this.#snapshotPath(offset)
-      const bytes = offset > end ? undefined : await readSmall(path)
+      const bytes = offset > end ? undefined : await readDerived(path)
       const batches = bytes && decodeSnapshot(bytes)
       if (batches === undefined) {
         await unlinkQuietly(path)
@@ -236,6 +237,16 @@ export class DerivedState {
   /** Resolves when no file is being written; never rejects. */
   settled(): Promise<void> {
     return this.#writing
+  }
+}
+
+/** What is too large to be one is none. */
+async function readDerived(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readSmall(path)
+  } catch (error) {
+    if (error instanceof SeglogError && error.code === 'TOO_LARGE') return undefined
+    throw error
   }
 }
 

@@ -9,11 +9,11 @@
  *
  * A new name in the directory is synced before what stands in the file counts as durable.
  */
-import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ioError, openForSync } from '../atomic-file.js'
+import { ioError } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
+import { syncPath } from '../native-files.js'
 import { segmentName } from './log-files.js'
 
 /** The log as its flusher sees it. */
@@ -105,12 +105,25 @@ export class Flusher {
 
   async #syncNames(): Promise<void> {
     if (!this.#directoryDirty) return
-    const directory = await openForSync(this.#log.directory)
+    // What changes from here on is for the next one.
+    this.#directoryDirty = false
     try {
-      await this.#syncDirectory(directory)
-    } finally {
-      await directory.close()
+      await this.#syncPath(this.#log.directory)
+    } catch (error) {
+      this.#directoryDirty = true
+      throw error
     }
+  }
+
+  /** A path that cannot be opened has not failed to reach the disk, and fences nothing. */
+  async #syncPath(path: string): Promise<void> {
+    let unopened: SeglogError | undefined
+    await this.#orFence([
+      syncPath(path).then((error) => {
+        unopened = error
+      }),
+    ])
+    if (unopened) throw unopened
   }
 
   /** The file of a segment is gone, or is the active one. */
@@ -147,36 +160,21 @@ export class Flusher {
 
   async #sync(): Promise<void> {
     this.#roundEnd = this.#log.endOffset
-    // Opened before anything is synced: that it cannot be is no failure of a sync.
-    const directory = this.#directoryDirty ? await openForSync(this.#log.directory) : undefined
-    try {
-      this.#roundEnd = this.#log.endOffset
-      const end = this.#roundEnd
-      await this.#orFence([...this.#sealing, native.segmentFlush(this.#log.activeHandle)])
-      await this.#syncOlder()
-      if (directory) await this.#syncDirectory(directory)
-      if (this.#fenced) throw this.#fenced
-      this.#log.flushed(end)
-    } finally {
-      await directory?.close()
-    }
-  }
-
-  async #syncDirectory(directory: FileHandle): Promise<void> {
-    // What changes from here on is for the next one.
-    this.#directoryDirty = false
-    await this.#orFence([directory.sync()])
+    // Whoever appends as soon as the round before is over belongs to this one.
+    await new Promise<void>((resolve) => process.nextTick(resolve))
+    const end = this.#log.endOffset
+    this.#roundEnd = end
+    await this.#orFence([...this.#sealing, native.segmentFlush(this.#log.activeHandle)])
+    await this.#syncOlder()
+    await this.#syncNames()
+    if (this.#fenced) throw this.#fenced
+    this.#log.flushed(end)
   }
 
   async #syncOlder(): Promise<void> {
     for (const baseOffset of [...this.#unsynced]) {
       if (!this.#unsynced.has(baseOffset)) continue
-      const file = await openForSync(join(this.#log.directory, `${segmentName(baseOffset)}.log`))
-      try {
-        await this.#orFence([file.sync()])
-      } finally {
-        await file.close()
-      }
+      await this.#syncPath(join(this.#log.directory, `${segmentName(baseOffset)}.log`))
       this.#unsynced.delete(baseOffset)
     }
   }

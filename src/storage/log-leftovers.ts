@@ -13,7 +13,7 @@
  */
 import { open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ioError, openForSync } from '../atomic-file.js'
+import { ioError, syncDirectory } from '../atomic-file.js'
 import { parseBatchHeader } from '../records/batch.js'
 import { HEADER_BYTES } from '../records/format.js'
 
@@ -70,7 +70,7 @@ export async function settleLeftovers(
     const log = `${String(offset).padStart(20, '0')}.log`
     if (!left.has(log)) await remove(name)
   }
-  if (left.size !== names.length || swaps.length > 0) await syncNames(directory)
+  if (left.size !== names.length || swaps.length > 0) await syncDirectory(directory)
   return [...left]
 }
 
@@ -144,16 +144,5 @@ async function unlinkIfThere(path: string): Promise<void> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
     throw ioError(path, error)
-  }
-}
-
-async function syncNames(directory: string): Promise<void> {
-  const handle = await openForSync(directory)
-  try {
-    await handle.sync()
-  } catch (error) {
-    throw ioError(directory, error)
-  } finally {
-    await handle.close()
   }
 }

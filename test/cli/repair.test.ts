@@ -293,7 +293,7 @@ test('a wrong call exits 2', async (t) => {
 test('in text each line says in a sentence what was done, and begins with the path as given', async (t) => {
   const { folder, last } = await scene(t)
   rmSync(join(folder, files(0)[0] ?? ''))
-  truncateSync(last, at(batchesOf(last), 19).position + 1)
+  truncateSync(last, at(batchesOf(last), 19).position + 20)
   const home = dirname(folder)
   const dry = seglog(t, ['repair', '--dry-run', 'orders-0'], home)
   assert.equal(await dry.exited, 1)
@@ -302,7 +302,7 @@ test('in text each line says in a sentence what was done, and begins with the pa
   assert.equal(await program.exited, 0)
   const text = program.stdout()
   assert.match(text, /^orders-0\/0{20}\.index: made anew from the log$/m)
-  assert.match(text, /^orders-0\/0+40\.log: cut 1 byte at byte \d+; lost: offsets from 78 on$/m)
+  assert.match(text, /^orders-0\/0+40\.log: cut 20 bytes at byte \d+; lost: offsets from 78 on$/m)
   assert.match(text, /^copies of what was changed, as it was: orders-0\.backup-\w+$/m)
   assert.ok(existsSync(join(home, /orders-0\.backup-\w+/.exec(text)?.[0] ?? 'none')))
 })

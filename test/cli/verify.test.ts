@@ -48,7 +48,7 @@ test('what openLog wrote is sound, without a note', async (t) => {
   const { folder } = await scene(t)
   const { code, objects } = await verify(folder)
   assert.equal(code, 0)
-  const summary = { type: 'summary', files: 5, batches: 40, records: 80, faults: 0, notes: 0 }
+  const summary = { type: 'summary', files: 6, batches: 40, records: 80, faults: 0, notes: 0 }
   assert.deepEqual(objects, [summary])
 })
 
@@ -66,7 +66,7 @@ test('the words for people say the same', async (t) => {
     `${log}: FAULT crc at byte ${position} (offset 14): ` +
       'the checksum does not match the bytes of the batch',
   )
-  assert.equal(lines[1], 'FAULTS: 5 files, 39 batches, 78 records; 1 fault, 0 notes')
+  assert.equal(lines[1], 'FAULTS: 6 files, 39 batches, 78 records; 1 fault, 0 notes')
 })
 
 test('a flipped bit is a fault of its batch alone, wherever in the batch it is', async (t) => {
@@ -309,7 +309,7 @@ test('a log directory is verified with every partition, checkpoint and meta file
   write('orders-0/leader-epoch-checkpoint', '0\n2\n0 0\n1 4\n')
   write('orders-0/partition.metadata', 'version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ')
   const { code, summary, notes } = await verify(directory)
-  assert.deepEqual([code, summary.files, summary.batches, notes], [0, 13, 6, []])
+  assert.deepEqual([code, summary.files, summary.batches, notes], [0, 15, 6, []])
   const cases: [string, string][] = [
     ['meta.properties', 'version=0\nbroker.id=x\ncluster.id=abc\n'],
     ['recovery-point-offset-checkpoint', '0\n2\norders 0 6\n'],

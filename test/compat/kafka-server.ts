@@ -132,7 +132,7 @@ export async function startKafkaOnZooKeeper(
     'log.dirs': join(folder, 'data'),
     'zookeeper.connect': zooKeeper.bootstrap,
     // Long, since a machine under load keeps a session waiting.
-    'zookeeper.session.timeout.ms': 30_000,
+    'zookeeper.session.timeout.ms': 12_000,
     ...(version === '3.6.2' ? single : {}),
     ...settings,
   })

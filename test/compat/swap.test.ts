@@ -12,7 +12,7 @@ import { accessLog } from './lines.js'
 import { prepare } from './prepare.js'
 import { codecs, kafkaTool, kcat } from './strangers.js'
 
-const limit = { timeout: 240_000 }
+const limit = { timeout: 600_000 }
 const perCodec = 15_000
 /** Small segments, so that there are several; compaction at once. */
 const settings = {
@@ -51,6 +51,17 @@ async function contents(bootstrap: string): Promise<Map<string, string>> {
     found.set(topic, (await kcat(bootstrap, args)).text)
   }
   return found
+}
+
+/** A broker that accepts connections may not know yet what it leads. */
+async function served(bootstrap: string): Promise<void> {
+  for (const topic of topics) {
+    const isLed = async () => {
+      const { text } = await kcat(bootstrap, ['-L', '-t', topic], { expect: 'any' })
+      return /partition 0, leader \d+, replicas: \d+, isrs: \d+\s*$/m.test(text)
+    }
+    await until(`leader of ${topic}`, isLed, 60_000)
+  }
 }
 
 async function createTopic(bootstrap: string, topic: string, ...config: string[]) {
@@ -141,6 +152,7 @@ async function takeTurns(kafka: Kafka, brokerId: number): Promise<void> {
   assert.ok(existsSync(join(data, '.kafka_cleanshutdown')))
 
   server = await kafka.start()
+  await served(server.bootstrap)
   assert.deepEqual(await contents(server.bootstrap), added, 'with our indexes and snapshots')
   await server.stop()
   seglog = await seglogOn(data, brokerId)
@@ -149,6 +161,7 @@ async function takeTurns(kafka: Kafka, brokerId: number): Promise<void> {
   await seglog.kill()
   removeDerived(data)
   server = await kafka.start()
+  await served(server.bootstrap)
   assert.deepEqual(await contents(server.bootstrap), more, 'after a kill, without them')
   await server.stop()
 }

@@ -1,12 +1,10 @@
 /**
  * What of a flush fences a log: a sync that fails does, a directory that cannot be opened for its
- * sync does not. The file system of Node is made to fail.
+ * sync does not. The calls of the addon are made to fail.
  */
 import assert from 'node:assert/strict'
-import promises, { type FileHandle } from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { type TestContext, test } from 'node:test'
-import { Status } from '../../src/native.js'
+import { native, Status } from '../../src/native.js'
 import { buildBatch } from '../../src/records/encoder.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { append, open, values } from './log-fixture.js'
@@ -14,35 +12,37 @@ import { append, open, values } from './log-fixture.js'
 const code = (expected: string) => (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === expected
 
-function failure(name: string, errno: number): Error {
-  return Object.assign(new Error(`${name}: made up`), { code: name, errno: -errno })
+interface Syncing {
+  pathSync(path: string): Promise<number>
 }
 
-/** Has `open` of this path go through `replacement` until the returned function is called. */
-function replaceOpen(
+/** Has the sync of this path go through `replacement` until the returned function is called. */
+function replaceSync(
   t: TestContext,
   path: string,
-  replacement: (original: () => Promise<FileHandle>) => Promise<FileHandle>,
+  replacement: (original: () => Promise<number>) => Promise<number>,
 ): () => void {
-  const original = promises.open
-  promises.open = (target, ...rest) => {
-    const really = () => original(target, ...rest)
+  const addon = native as unknown as Syncing
+  const original = addon.pathSync
+  addon.pathSync = (target) => {
+    const really = () => original(target)
     return target === path ? replacement(really) : really()
   }
-  syncBuiltinESMExports()
   const restore = () => {
-    promises.open = original
-    syncBuiltinESMExports()
+    addon.pathSync = original
   }
   t.after(restore)
   return restore
 }
 
+const EMFILE = 24
+const failed = () => Promise.reject({ status: Status.IO, errno: 5 })
+
 test('a directory that cannot be opened for want of descriptors fences nothing', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory)
   append(log, 'a')
-  const restore = replaceOpen(t, directory, () => Promise.reject(failure('EMFILE', 24)))
+  const restore = replaceSync(t, directory, async () => EMFILE)
   await assert.rejects(log.flush(), code('TOO_MANY_FILES'))
   assert.equal(log.recoveryPoint, 0)
   assert.equal(append(log, 'b'), 1)
@@ -57,11 +57,7 @@ test('a directory whose sync fails fences the log', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory)
   append(log, 'a')
-  replaceOpen(t, directory, async (original) => {
-    const handle = await original()
-    handle.sync = () => Promise.reject(failure('EIO', 5))
-    return handle
-  })
+  replaceSync(t, directory, failed)
   await assert.rejects(log.flush(), code('IO'))
   assert.equal(log.recoveryPoint, 0)
   const batch = buildBatch([{ value: 'b' }])
@@ -80,11 +76,11 @@ test('an older segment that cannot be opened for its sync is owed until it can',
   const log = await open(t, directory)
   const path = `${directory}/00000000000000000000.log`
   let syncs = 0
-  let restore = replaceOpen(t, path, () => Promise.reject(failure('ENFILE', 23)))
+  let restore = replaceSync(t, path, async () => EMFILE)
   await assert.rejects(log.flush(), code('TOO_MANY_FILES'))
   assert.equal(append(log, 'c'), 2)
   restore()
-  restore = replaceOpen(t, path, (original) => {
+  restore = replaceSync(t, path, (original) => {
     syncs++
     return original()
   })

@@ -7,7 +7,7 @@ import type { Log } from '../../src/storage/log.js'
 import { decodeSnapshot, encodeSnapshot } from '../../src/storage/producer-snapshot.js'
 import { ProducerState } from '../../src/storage/producer-state.js'
 import { temporaryDirectory } from '../support/tmp.js'
-import { crashCopy, filesOf, NOW, open } from './log-fixture.js'
+import { append, crashCopy, filesOf, NOW, open, values } from './log-fixture.js'
 
 function known(count: number): ProducerState {
   const producers = new ProducerState()
@@ -114,4 +114,15 @@ test('a cut takes snapshots and producers above it along', async (t) => {
   assert.equal(typeof log.producers.check(7, 0, 0, 1), 'object')
   assert.equal(log.producers.check(7, 0, 1, 1), 'append')
   assert.equal(log.producers.check(8, 0, 5, 1), 'append')
+})
+
+test('a snapshot too large to be one is left aside', async (t) => {
+  const directory = temporaryDirectory(t)
+  const first = await open(t, directory)
+  append(first, 'a')
+  await first.close()
+  const path = join(directory, '00000000000000000001.snapshot')
+  truncateSync(path, 300 * 1024 * 1024)
+  const log = await open(t, directory, { clean: true })
+  assert.deepEqual(values(log), ['a'])
 })

@@ -1,0 +1,55 @@
+/**
+ * Small files and directories brought to the disk by the addon, one job of the pool each. A job
+ * owns its descriptor, so that a worker that is terminated meanwhile leaves none open, which those
+ * of Node's own file system do.
+ */
+import { SeglogError } from './errors.js'
+import { native, statusError } from './native.js'
+
+interface FileAddon {
+  fileReplace(path: string, bytes: Uint8Array): Promise<void>
+  pathSync(path: string): Promise<number>
+}
+
+const addon = native as unknown as FileAddon
+
+/** What a job of the addon rejects with. */
+interface JobError {
+  status: number
+  errno: number
+}
+
+function named(path: string, error: unknown): SeglogError {
+  const { status, errno } = error as JobError
+  return statusError(status, path, errno)
+}
+
+/**
+ * Writes `<path>.tmp`, syncs it, renames it to `path`, and syncs the directory; `bytes` may change
+ * once the call returns. Where it fails, `<path>.tmp` is removed. Rejects with NO_SPACE,
+ * TOO_MANY_FILES, NOT_FOUND, IO.
+ */
+export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await addon.fileReplace(path, bytes)
+  } catch (error) {
+    throw named(path, error)
+  }
+}
+
+/**
+ * Syncs a file or directory. Resolves with undefined, or with why it could not be opened, in which
+ * case nothing is lost; rejects with IO or NO_SPACE where the sync failed.
+ */
+export async function syncPath(path: string): Promise<SeglogError | undefined> {
+  let errno: number
+  try {
+    errno = await addon.pathSync(path)
+  } catch (error) {
+    throw named(path, error)
+  }
+  if (errno === 0) return undefined
+  const many = errno === 24 || errno === 23
+  const text = `${path} cannot be opened for its sync`
+  return new SeglogError(many ? 'TOO_MANY_FILES' : 'IO', text, { errno })
+}
