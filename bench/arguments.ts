@@ -1,6 +1,7 @@
 /** The command line of the bench: which suites, where, how long, and where the JSON goes. */
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
+import { commandLineFault } from '../src/arguments.js'
 import type { Suite } from './suite.js'
 import { suites } from './suites.js'
 
@@ -26,8 +27,8 @@ export function usage(): string {
   ].join('\n')
 }
 
-/** Undefined where the usage is to be shown. */
-export function parseArguments(args: string[]): Arguments | undefined {
+/** Where the command line is wrong: in what. */
+export function parseArguments(args: string[]): Arguments | { fault: string } {
   try {
     const { values, positionals } = parseArgs({
       args,
@@ -40,11 +41,12 @@ export function parseArguments(args: string[]): Arguments | undefined {
       },
     })
     const names = positionals.length === 0 ? [...suites.keys()] : positionals
+    const strange = names.find((name) => !suites.has(name))
+    if (strange !== undefined) return { fault: `there is no suite ${strange}` }
     const chosen = names.flatMap((name) => suites.get(name) ?? [])
-    if (chosen.length !== names.length) return undefined
     const { json, dir: directory = tmpdir(), quick, help } = values
     return { chosen, json, directory, quick, help }
-  } catch {
-    return undefined
+  } catch (error) {
+    return { fault: commandLineFault(error) }
   }
 }

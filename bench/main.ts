@@ -16,13 +16,13 @@ async function runOne(suite: Suite, { directory, quick }: Arguments): Promise<Re
   }
   const context = suite.context(directory)
   const outcome = await suite.run({ quick, directory, progress })
-  return makeReport(suite, outcome, { startedAt, machine: machine(), context })
+  return makeReport(suite, outcome, { startedAt, quick, machine: machine(), context })
 }
 
 async function main(): Promise<number> {
   const parsed = parseArguments(process.argv.slice(2))
-  if (!parsed) {
-    process.stderr.write(usage())
+  if ('fault' in parsed) {
+    process.stderr.write(`bench: ${parsed.fault}\n${usage()}`)
     return 2
   }
   if (parsed.help) {

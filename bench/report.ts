@@ -17,6 +17,8 @@ export interface Report extends Outcome {
   question: string
   /** ISO 8601. */
   startedAt: string
+  /** Few and short trials. */
+  quick: boolean
   machine: Machine
   context: string[]
   contestants: { name: string; note: string }[]
@@ -110,12 +112,16 @@ function rateLines({ title, unit, sizes, rows }: RateTable): string[] {
  */
 export function reportLines(report: Report): string[] {
   const { cpu, cores, arch, kernel, node, memoryBytes } = report.machine
+  const rounds = report.rounds === 1 ? '1 round' : `${report.rounds} rounds`
   return [
     `${report.suite}: ${report.question}`,
     `  ${cpu}, ${cores} cores, ${arch}, ${digits(memoryBytes / 2 ** 30)} GiB`,
     `  Linux ${kernel}, Node ${node}`,
     ...report.context.map((line) => `  ${line}`),
-    `  ${report.rounds} rounds of trials of ${report.secondsPerTrial} s, each in its own process`,
+    `  ${rounds} of trials of ${report.secondsPerTrial} s, each in its own process`,
+    ...(report.quick
+      ? ['  --quick: the trials are too few and too short for figures to quote']
+      : []),
     '  figures: median (min..max) over the rounds; ratios are taken within a round',
     '',
     ...report.comparisons.flatMap(comparisonLines),
@@ -128,7 +134,7 @@ export function reportLines(report: Report): string[] {
 export function makeReport(
   suite: Suite,
   outcome: Outcome,
-  facts: Pick<Report, 'startedAt' | 'machine' | 'context'>,
+  facts: Pick<Report, 'startedAt' | 'quick' | 'machine' | 'context'>,
 ): Report {
   return {
     schema: SCHEMA,

@@ -80,7 +80,7 @@ process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 const { parseArguments } = await import('../dist/bench/arguments.js')
 const parsed = parseArguments(process.argv.slice(2))
-if (parsed && !parsed.help && parsed.chosen.some(({ name }) => name === 'log')) {
+if (!('fault' in parsed) && !parsed.help && parsed.chosen.some(({ name }) => name === 'log')) {
   process.env.SEGLOG_BENCH_STORES = installStores()
   process.env.SEGLOG_BENCH_LIMIT = compileLimit()
 }

@@ -7,6 +7,16 @@ import { join } from 'node:path'
 import { lint } from './lint.mjs'
 import { fail, root, setup } from './setup.mjs'
 
+const USAGE = `usage: npm test -- [PART]...
+  PART  runs the test files whose path contains it, such as storage/log; without one all of them,
+        and checks the form of the sources before
+exit code: 0 all passed, 1 one failed
+`
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  process.stdout.write(USAGE)
+  process.exit(0)
+}
+
 setup()
 const wanted = process.argv.slice(2)
 if (wanted.length === 0) lint(false)

@@ -3,6 +3,19 @@
 import { spawnSync } from 'node:child_process'
 import { root, setup } from './setup.mjs'
 
+const USAGE = `usage: npm run torture -- [--seconds N] [--seed S] [--rounds N] [--no-power] [--go-on]
+  --seconds N  for how long; 30 unless given
+  --seed S     the round of this seed again, and nothing else
+  --rounds N   so many rounds, from the seed on
+  --no-power   crashes of the process and failing calls alone
+  --go-on      goes on behind a fault, and tells each kind once, with its seeds
+exit code: 0 nothing was lost, 1 a fault was found
+`
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  process.stdout.write(USAGE)
+  process.exit(0)
+}
+
 setup()
 // A process of its own: an engine that takes its process with it is a finding too.
 const { status, signal } = spawnSync(

@@ -6,34 +6,37 @@ import { SeglogError } from './errors.js'
 
 const TEXT_MAX = 40
 
+/** The beginning of a text, in quotes and without what would steer a terminal. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text)
+}
+
 /** What a value is, in few words, however large it is. */
 export function given(value: unknown): string {
   if (value === null || value === undefined) return String(value)
-  if (typeof value === 'string') {
-    const text = value.length > TEXT_MAX ? `${value.slice(0, TEXT_MAX)}...` : value
-    return `the text ${JSON.stringify(text)}`
-  }
+  if (typeof value === 'string') return `the text ${quoted(value)}`
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'an array'
   if (typeof value !== 'object') return `a ${typeof value}`
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
-  return typeof name === 'string' && name !== 'Object' ? `a ${name}` : 'an object'
+  if (typeof name !== 'string' || name === 'Object') return 'an object'
+  return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`
 }
 
 export function badArgument(message: string): never {
   throw new SeglogError('BAD_ARGUMENT', message)
 }
 
-/** An object of options with no other fields than `known`; undefined is none of them. */
+/** An object of options of `name` with no other fields than `known`; undefined is none of them. */
 export function checkOptions(name: string, options: unknown, known: readonly string[]): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    badArgument(`${name} is an object of ${known.join(', ')}, not ${given(options)}`)
+    badArgument(`${name} takes an object of ${known.join(', ')}, not ${given(options)}`)
   }
   for (const field of Object.keys(options)) {
     if (known.includes(field)) continue
-    badArgument(`${name} has no "${field}"; it takes ${known.join(', ')}`)
+    badArgument(`${name} has no option "${field}"; it takes ${known.join(', ')}`)
   }
 }
 
@@ -57,4 +60,10 @@ export function checkBytes(name: string, value: unknown): number {
 export function checkBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   return badArgument(`${name} is true or false, not ${given(value)}`)
+}
+
+/** What `parseArgs` of Node found wrong, without its advice on paths that begin with a dash. */
+export function commandLineFault(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replace(/\. To specify a positional argument .*$/s, '').replaceAll('\n', ' ')
 }

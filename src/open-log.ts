@@ -194,7 +194,7 @@ export class OpenLog {
   }
 
   #reader(options: ReadOptions | undefined): ChunkReader {
-    checkOptions('the options of read', options, ['from', 'to', 'maxBytes'])
+    checkOptions('read', options, ['from', 'to', 'maxBytes'])
     const log = this.#log
     const { from = log.startOffset, to = log.endOffset, maxBytes = Infinity } = options ?? {}
     return new ChunkReader(log, {

@@ -9,6 +9,7 @@
 import type { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { commandLineFault } from '../arguments.js'
 import { Broker } from '../broker.js'
 import { type Env, systemEnv } from '../env.js'
 import { SeglogError } from '../errors.js'
@@ -97,7 +98,7 @@ function parse(args: string[]) {
     })
     if (parsed.positionals.length <= 1) return parsed
   } catch (error) {
-    throw new UsageError((error as Error).message, USAGE)
+    throw new UsageError(commandLineFault(error), USAGE)
   }
   throw new UsageError('only one properties file can be given', USAGE)
 }

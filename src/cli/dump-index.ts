@@ -11,7 +11,7 @@ import { HEADER_BYTES, parseBatchHeader } from '../records/index.js'
 import type { Report } from './dump-report.js'
 import { reportZeros } from './dump-zeros.js'
 import { FileWindow } from './file-window.js'
-import type { Output } from './output.js'
+import { counted, type Output } from './output.js'
 
 const OFFSET_ENTRY_BYTES = 8
 const TIME_ENTRY_BYTES = 12
@@ -39,7 +39,11 @@ async function walk(
       return reportZeros(file, position, 'entries', report)
     }
     if (bytes.length < entryBytes) {
-      report.damage('torn-tail', position, `the file ends after ${bytes.length} bytes of an entry`)
+      report.damage(
+        'torn-tail',
+        position,
+        `the file ends after ${counted(bytes.length, 'byte')} of an entry`,
+      )
       return true
     }
     // The window may have moved, so the bytes are looked up again.

@@ -16,7 +16,7 @@ import {
 import type { Report } from './dump-report.js'
 import { reportZeros } from './dump-zeros.js'
 import type { FileWindow } from './file-window.js'
-import type { Output } from './output.js'
+import { counted, type Output } from './output.js'
 import { checksumMatches } from './verify-batch.js'
 
 /** A larger batch is checked, and its records are not printed. */
@@ -35,7 +35,11 @@ function readHeader(file: FileWindow, position: number, report: Report): BatchHe
   } catch (error) {
     if (!(error instanceof SeglogError)) throw error
     if (error.code === 'SHORT') {
-      report.damage('torn-tail', position, `the file ends after ${left} bytes of a header`)
+      report.damage(
+        'torn-tail',
+        position,
+        `the file ends after ${counted(left, 'byte')} of a header`,
+      )
     } else {
       report.damage('corrupt', position, error.message)
     }

@@ -4,6 +4,7 @@
  */
 import type { Report } from './dump-report.js'
 import { FILE_BYTES_MAX, type FileWindow, SPARSE_BYTES } from './file-window.js'
+import { counted } from './output.js'
 
 /** Reports the zeros at `position`, reserved for `what` or damage. Returns true for damage. */
 export function reportZeros(
@@ -15,7 +16,7 @@ export function reportZeros(
   const left = file.sizeBytes - position
   const end = file.firstNonZero(position)
   if (end < 0 && left <= FILE_BYTES_MAX) {
-    report.note(position, `a zero tail of ${left} bytes: space reserved for ${what}`)
+    report.note(position, `a zero tail of ${counted(left, 'byte')}: space reserved for ${what}`)
     return false
   }
   const behind =

@@ -10,6 +10,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { commandLineFault } from '../arguments.js'
 import { SeglogError } from '../errors.js'
 import { dumpOffsetIndex, dumpTimeIndex } from './dump-index.js'
 import { dumpLog } from './dump-log.js'
@@ -126,7 +127,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   try {
     options = parse(args)
   } catch (error) {
-    io.stderr.write(`seglog dump: ${(error as Error).message}\n${USAGE}\n`)
+    io.stderr.write(`seglog dump: ${commandLineFault(error)}\n${USAGE}\n`)
     return 2
   }
   if (options.help) {

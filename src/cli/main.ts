@@ -28,7 +28,9 @@ const USAGE = `usage: seglog broker [server.properties] [--override KEY=VALUE]..
 `
 
 async function main(args: string[], io: Io): Promise<number> {
-  const [name = '', ...rest] = args
+  // `help dump` asks for the same as `dump --help`.
+  const isHelp = args[0] === 'help' && args.length > 1
+  const [name = '', ...rest] = isHelp ? [args[1] ?? '', '--help'] : args
   if (name === '--help' || name === '-h' || name === 'help') {
     io.stdout.write(USAGE)
     return 0

@@ -7,6 +7,11 @@
 
 const PIECE_CHARACTERS = 64 * 1024
 
+/** A number with its word, which is in the plural unless it is one: 1 fault, 2 faults. */
+export function counted(count: number, word: string, words = `${word}s`): string {
+  return `${count} ${count === 1 ? word : words}`
+}
+
 /** Where a subcommand writes. */
 export interface Io {
   stdout: NodeJS.WritableStream

@@ -77,7 +77,7 @@ export class PartitionRepair {
   async #segment(segment: Segment, isNewest: boolean): Promise<{ removed: boolean }> {
     const { path, losses, isComplete } = segment
     if (!isComplete) {
-      this.#actions.kept(path, 'it could not be read to its end, so nothing of it is changed')
+      this.#actions.kept(path, 'it cannot be read to its end, so nothing of it is changed')
       return { removed: false }
     }
     // Only a copy that lacks them is written anew; a torn tail alone is cut in place.
@@ -107,7 +107,7 @@ export class PartitionRepair {
   async #indexes(segment: Segment): Promise<void> {
     await this.#change(indexPaths(segment.path), () => makeIndexes(segment))
     for (const path of indexPaths(segment.path)) {
-      this.#actions.done('index', path, 'made anew from the log')
+      this.#actions.done('index', path, 'from the log')
     }
   }
 

@@ -2,7 +2,7 @@
  * What `seglog repair` did, or, with --dry-run, would do: one line each behind those of verify, in
  * text or with --json as objects of type action or kept.
  */
-import type { Output } from './output.js'
+import { counted, type Output } from './output.js'
 import { printable } from './verify-findings.js'
 import type { Loss } from './verify-log.js'
 
@@ -11,8 +11,8 @@ export type ActionName = 'cut' | 'drop' | 'index' | 'remove'
 const words = {
   cut: ['cut', 'would cut'],
   drop: ['left out', 'would leave out'],
-  index: ['index', 'would make'],
-  remove: ['removed', 'would remove'],
+  index: ['made anew', 'would be made anew'],
+  remove: ['removed:', 'would be removed:'],
 } as const satisfies Record<ActionName, readonly [string, string]>
 
 export class Actions {
@@ -38,19 +38,25 @@ export class Actions {
   lost(action: 'cut' | 'drop', path: string, loss: Loss, offsets: string): void {
     const { from, to, offsetFrom, offsetTo } = loss
     const fields = { position: from, endPosition: to, offsetFrom, offsetTo }
-    this.#act(action, path, fields, `${to - from} bytes at byte ${from}; lost: ${offsets}`)
+    this.#act(
+      action,
+      path,
+      fields,
+      `${counted(to - from, 'byte')} at byte ${from}; lost: ${offsets}`,
+    )
   }
 
   keptLoss(path: string, loss: Loss, offsets: string): void {
     const { from, to, offsetFrom, offsetTo } = loss
     const fields = { position: from, endPosition: to, offsetFrom, offsetTo }
-    const text = `${to - from} damaged bytes at byte ${from}, in place of ${offsets}`
+    const damaged = counted(to - from, 'damaged byte')
+    const text = `kept ${damaged} at byte ${from}, in place of ${offsets}`
     this.#keep(path, fields, `${text}; --drop-damaged leaves them out`)
   }
 
   /** A fault that is not mended. */
   kept(path: string, text: string): void {
-    this.#keep(path, {}, text)
+    this.#keep(path, {}, `kept: ${text}`)
   }
 
   /** A line of its own, such as where the copies lie. */
@@ -61,13 +67,15 @@ export class Actions {
   #act(action: ActionName, path: string, fields: object, text: string): void {
     this.changes++
     const [did, would] = words[action]
-    const line = `${path}: ${this.#dryRun ? would : did} ${text}`
-    this.#line({ type: 'action', action, dryRun: this.#dryRun, path, ...fields, text }, line)
+    const dryRun = this.#dryRun
+    const sentence = `${dryRun ? would : did} ${text}`
+    const object = { type: 'action', action, dryRun, path, ...fields, text: sentence }
+    this.#line(object, `${path}: ${sentence}`)
   }
 
   #keep(path: string, fields: object, text: string): void {
     this.keptCount++
-    this.#line({ type: 'kept', path, ...fields, text }, `${path}: kept ${text}`)
+    this.#line({ type: 'kept', path, ...fields, text }, `${path}: ${text}`)
   }
 
   #line(object: object, text: string): void {

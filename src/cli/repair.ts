@@ -6,19 +6,20 @@
  * Holds the locks of the directory from before the first read to the end; a dry run takes none.
  */
 import { readdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { commandLineFault } from '../arguments.js'
 import { systemEnv } from '../env.js'
 import type { DirectoryLock } from '../storage/directory-lock.js'
 import { parsePartitionDirectory } from '../storage/log-files.js'
-import { type Io, Output } from './output.js'
+import { counted, type Io, Output } from './output.js'
 import { Backup } from './repair-backup.js'
 import { lockLogDirectory, lockPartition, release } from './repair-locks.js'
 import { PartitionRepair } from './repair-partition.js'
 import { Actions } from './repair-report.js'
 import { UsageError } from './usage.js'
 import { verifyLogDirectory } from './verify-directory.js'
-import { Findings, messageOf } from './verify-findings.js'
+import { Findings } from './verify-findings.js'
 import { type VerifiedLog, verifyPartition } from './verify-partition.js'
 import { isLogDirectory, isPartition } from './verify-target.js'
 
@@ -33,6 +34,7 @@ exit code: 0 all is sound now, 1 faults are left or it failed, 2 usage
 `
 
 interface Options {
+  /** As it was given: what is printed begins with it. */
   path: string
   dryRun: boolean
   dropDamaged: boolean
@@ -48,9 +50,9 @@ export async function run(args: string[], io: Io): Promise<number> {
     return 0
   }
   const kind = kindOf(options.path)
-  const backup = new Backup(options.path, options.backup, systemEnv.now())
+  const backup = new Backup(resolve(options.path), options.backup, systemEnv.now())
   const output = new Output(io.stdout)
-  const locks = options.dryRun ? [] : locksOf(options.path, kind)
+  const locks = options.dryRun ? [] : locksOf(resolve(options.path), kind)
   try {
     const findings = new Findings(output, options.json)
     const actions = new Actions(output, options)
@@ -59,9 +61,13 @@ export async function run(args: string[], io: Io): Promise<number> {
     // What was not read to its end is not to be judged.
     if (output.closed) return 1
     await repairAll(logs, new PartitionRepair(options, backup, actions))
-    if (backup.isUsed) actions.say('backup', backup.directory, 'what was changed lies as it was in')
-    const unread = findings.unreadable
-    if (unread > 0) actions.kept(options.path, `${unread} files or folders that cannot be read`)
+    if (backup.isUsed) {
+      const { directory } = backup
+      const shown = isAbsolute(options.path) ? directory : relative('', directory)
+      actions.say('backup', shown, 'copies of what was changed, as it was')
+    }
+    const unread = counted(findings.unreadable, 'file or folder', 'files or folders')
+    if (findings.unreadable > 0) actions.kept(options.path, `${unread} cannot be read`)
     return actions.keptCount > 0 || (options.dryRun && findings.faults > 0) ? 1 : 0
   } finally {
     release(locks)
@@ -86,7 +92,7 @@ function parse(args: string[]): Options | undefined {
     const [path] = positionals
     if (path !== undefined && positionals.length === 1) {
       return {
-        path: resolve(path),
+        path,
         dryRun: values['dry-run'],
         dropDamaged: values['drop-damaged'],
         backup: values.backup,
@@ -94,9 +100,9 @@ function parse(args: string[]): Options | undefined {
       }
     }
   } catch (error) {
-    throw new UsageError(messageOf(error), USAGE)
+    throw new UsageError(commandLineFault(error), USAGE)
   }
-  throw new UsageError('one PATH is needed', USAGE)
+  throw new UsageError('one PATH is needed, the directory of a partition or a log directory', USAGE)
 }
 
 type Kind = 'partition' | 'log-directory'

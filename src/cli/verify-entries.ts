@@ -5,6 +5,7 @@
  * A wrong file may be of any size and wrong at every entry: behind a bound of either it is left.
  */
 import { type FileWindow, SPARSE_BYTES } from './file-window.js'
+import { counted } from './output.js'
 
 const FAULTS_MAX = 1000
 
@@ -53,7 +54,7 @@ export class EntryReader {
     const bytes = this.peek()
     if (bytes === undefined) return undefined
     if (bytes.length < this.#entryBytes) {
-      const text = `the file ends after ${bytes.length} bytes of an entry`
+      const text = `the file ends after ${counted(bytes.length, 'byte')} of an entry`
       this.fault({ kind: 'index-torn', position: this.#position, text })
       this.#position = this.#end
       return undefined
@@ -95,7 +96,7 @@ export class EntryReader {
     const next = nonZero - (nonZero % this.#entryBytes)
     // The first entry may be of zeros: time 0 at the base offset.
     if (position === 0 && next === this.#entryBytes) return
-    const text = `${next - position} zeros, and entries behind them`
+    const text = `${counted(next - position, 'zero')}, and entries behind them`
     this.fault({ kind: 'index-zeros', position, text })
     this.#position = Math.min(next, this.#end)
   }

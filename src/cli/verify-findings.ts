@@ -2,7 +2,7 @@
  * What `seglog verify` says: faults, which make a directory unsound, and notes, which do not. In
  * text one line each, with --json one object a line; docs/tools.md lists kinds and fields.
  */
-import type { Output } from './output.js'
+import { counted, type Output } from './output.js'
 
 export interface Finding {
   severity: 'fault' | 'note'
@@ -66,10 +66,10 @@ export class Findings {
       this.#output.line(JSON.stringify(fields))
       return
     }
-    const read = `${files} files, ${batches} batches, ${records} records`
-    this.#output.line(
-      `${faults === 0 ? 'sound' : 'FAULTS'}: ${read}; ${faults} faults, ${notes} notes`,
-    )
+    const contents = [counted(batches, 'batch', 'batches'), counted(records, 'record')]
+    const read = [counted(files, 'file'), ...contents].join(', ')
+    const found = `${counted(faults, 'fault')}, ${counted(notes, 'note')}`
+    this.#output.line(`${faults === 0 ? 'sound' : 'FAULTS'}: ${read}; ${found}`)
   }
 }
 

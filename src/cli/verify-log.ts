@@ -9,6 +9,7 @@
 import type { SeglogError } from '../errors.js'
 import { type BatchHeader, HEADER_BYTES, MAGIC } from '../records/index.js'
 import { FILE_BYTES_MAX, type FileWindow } from './file-window.js'
+import { counted } from './output.js'
 import { checkRecords, checksumMatches, headerAt } from './verify-batch.js'
 import { Resync, type ResyncBounds } from './verify-resync.js'
 
@@ -116,7 +117,7 @@ export class LogWalk {
     while (position < this.#end) {
       const found = this.#examine(position)
       if ('reserved' in found) {
-        const text = `${found.reserved} zeros to the end: space reserved for appends`
+        const text = `${counted(found.reserved, 'zero')} to the end: space reserved for appends`
         yield { type: 'note', kind: 'zero-tail', position, text }
         break
       }
@@ -211,14 +212,14 @@ export class LogWalk {
   #zeros(position: number): Fault | { reserved: number } {
     const nonZero = this.#file.firstNonZero(position)
     if (nonZero < 0) return { reserved: this.#file.sizeBytes - position }
-    const text = `${nonZero - position} zeros, and other bytes behind them`
+    const text = `${counted(nonZero - position, 'zero')}, and other bytes behind them`
     return { kind: 'zeros', next: this.#search(position), text }
   }
 
   #badHeader(position: number, { code, message }: SeglogError): Fault {
     if (code === 'SHORT') {
       const left = this.#end - position
-      const text = this.#torn(`the file ends after ${left} bytes of a header`)
+      const text = this.#torn(`the file ends after ${counted(left, 'byte')} of a header`)
       return { kind: 'torn-tail', next: -1, text }
     }
     const kind = code === 'BAD_MAGIC' ? 'magic' : code === 'OFFSET_TOO_LARGE' ? 'offset' : 'header'

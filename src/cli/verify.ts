@@ -9,6 +9,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
+import { commandLineFault } from '../arguments.js'
 import { segmentBaseOffset } from '../storage/log-files.js'
 import { type Io, Output } from './output.js'
 import { isSmallFile } from './small-files.js'
@@ -53,7 +54,7 @@ function parse(args: string[]) {
       options: { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
     })
   } catch (error) {
-    throw new UsageError(messageOf(error), USAGE)
+    throw new UsageError(commandLineFault(error), USAGE)
   }
 }
 

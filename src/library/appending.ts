@@ -42,7 +42,7 @@ export function withBatch(
     const sizeBytes = encoder.encode(records, { timestamp, unsummed: true })
     return put(encoder.bytes, sizeBytes)
   }
-  checkOptions('the options of append', options, FIELDS)
+  checkOptions('append', options, FIELDS)
   const { compression, compressionLevel } = options
   if (compression !== undefined && typeof compression !== 'string') {
     badArgument(`compression is the name of a codec, not ${given(compression)}`)

@@ -74,7 +74,7 @@ const TIMESTAMP_TYPES: readonly unknown[] = ['CreateTime', 'LogAppendTime']
 
 /** Errors: BAD_ARGUMENT with the name of the option. */
 export function checkedOptions(options: OpenLogOptions) {
-  checkOptions('the options of openLog', options, FIELDS)
+  checkOptions('openLog', options, FIELDS)
   const { readOnly = false, env } = options
   checkBoolean('readOnly', readOnly)
   if (env !== undefined && (typeof env !== 'object' || typeof env.now !== 'function')) {

@@ -9,7 +9,7 @@
  * Leaves to others: stamping offset and leader epoch of an append (native), and which record goes
  * into which batch. Text is UTF-8; an unpaired surrogate becomes U+FFFD, as everywhere in Node.
  */
-import { badArgument, given } from '../arguments.js'
+import { badArgument, given, quoted } from '../arguments.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
 import { type CompressionName, codecNamed, OUTPUT_BYTES_MAX_DEFAULT } from './compression.js'
@@ -73,8 +73,11 @@ function checkedInteger(value: number, min: number, max: number, what: string): 
   return value
 }
 
-/** Bytes of a field, or -1 for null and absent. `what` and `index` name it where it is neither. */
-function fieldBytes(field: Field, what: string, index: number): number {
+/**
+ * Bytes of a field, or -1 for null and absent. `what`, `index` and, of a header, `name` say which
+ * it is where it is none.
+ */
+function fieldBytes(field: Field, what: string, index: number, name?: string): number {
   if (field === null || field === undefined) return -1
   if (typeof field === 'string') {
     const length = field.length
@@ -85,7 +88,8 @@ function fieldBytes(field: Field, what: string, index: number): number {
     return length
   }
   if (!(field instanceof Uint8Array)) {
-    badArgument(`records[${index}].${what} is bytes, text or null, not ${given(field)}`)
+    const place = name === undefined ? what : `${what}: the value of ${quoted(name)}`
+    badArgument(`records[${index}].${place} is bytes, text or null, not ${given(field)}`)
   }
   return field.length
 }
@@ -133,7 +137,7 @@ function headersBytes(headers: readonly RecordHeaderInput[], index: number): num
       badArgument(`records[${index}].headers: the key of a header is text, not ${given(found)}`)
     }
     const keySize = fieldBytes(header.key, 'headers', index)
-    const valueSize = fieldBytes(header.value, 'headers', index)
+    const valueSize = fieldBytes(header.value, 'headers', index, header.key)
     size += varintBytes(keySize) + keySize + varintBytes(valueSize) + Math.max(valueSize, 0)
   }
   return size
@@ -144,7 +148,9 @@ const RECORD_FIELDS = ['key', 'value', 'headers', 'timestamp']
 /** A record that says nothing may be one with a slip in its fields. What was read may be put. */
 function checkFields(record: object, index: number): void {
   if (Array.isArray(record) || record instanceof Uint8Array) {
-    badArgument(`records[${index}] is an object of key, value, headers, not ${given(record)}`)
+    badArgument(
+      `records[${index}] is an object of ${RECORD_FIELDS.join(', ')}, not ${given(record)}`,
+    )
   }
   const strange = Object.keys(record).find(
     (field) => !RECORD_FIELDS.includes(field) && field !== 'offset',
@@ -215,7 +221,9 @@ export class BatchEncoder {
     for (let index = 0; index < count; index++) {
       const record = records[index] as RecordInput
       if (typeof record !== 'object' || record === null) {
-        badArgument(`records[${index}] is an object of key, value, headers, not ${given(record)}`)
+        badArgument(
+          `records[${index}] is an object of ${RECORD_FIELDS.join(', ')}, not ${given(record)}`,
+        )
       }
       position = this.#record(record, index, record.timestamp ?? timestamp, position)
     }

@@ -19,14 +19,16 @@ function run(module: string, ...args: string[]) {
 test('an unknown suite is answered with the list of suites and exit code 2', () => {
   const { status, stderr, stdout } = run('main', 'nonsense')
   assert.equal(status, 2)
-  assert.match(stderr, /^usage: /)
+  assert.match(stderr, /^bench: there is no suite nonsense\nusage: /)
   assert.match(stderr, /^ {2}crc /m)
   assert.match(stderr, /^ {2}log /m)
   assert.equal(stdout, '')
 })
 
 test('an unknown option is answered with exit code 2', () => {
-  assert.equal(run('main', 'crc', '--nonsense').status, 2)
+  const { status, stderr } = run('main', 'crc', '--nonsense')
+  assert.equal(status, 2)
+  assert.match(stderr, /^bench: Unknown option '--nonsense'\nusage: /)
 })
 
 test('--help lists the suites on stdout', () => {

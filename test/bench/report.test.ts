@@ -18,6 +18,7 @@ function reportOf(comparisons: Report['comparisons']): Report {
     suite: 'crc',
     question: 'how fast?',
     startedAt: '2026-11-30T00:00:00.000Z',
+    quick: false,
     machine,
     context: [],
     rounds: 2,
@@ -71,4 +72,15 @@ test('a comparison that was not run says why', () => {
     reportOf([{ candidate: 'new', baseline: 'old', missing: 'no such function', sizes: [] }]),
   )
   assert.ok(lines.includes('  not run: no such function'))
+})
+
+test('a report of quick trials says that it is not to be quoted, and no other does', () => {
+  const notQuoted = (quick: boolean) =>
+    reportLines({ ...reportOf([]), quick }).some((line) => line.endsWith('for figures to quote'))
+  assert.deepEqual([notQuoted(true), notQuoted(false)], [true, false])
+})
+
+test('one round is one round', () => {
+  const lines = reportLines({ ...reportOf([]), rounds: 1 })
+  assert.ok(lines.includes('  1 round of trials of 1 s, each in its own process'))
 })

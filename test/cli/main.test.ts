@@ -18,6 +18,25 @@ test('help is what was asked for', async (t) => {
   }
 })
 
+test('help of a subcommand is what the subcommand says with --help', async (t) => {
+  for (const name of ['broker', 'dump', 'verify', 'repair']) {
+    const program = seglog(t, ['help', name])
+    assert.equal(await program.exited, 0)
+    assert.match(program.stdout(), new RegExp(`^usage: seglog ${name} .*\\n  `))
+  }
+  const program = seglog(t, ['help', 'brokre'])
+  assert.equal(await program.exited, 2)
+  assert.match(program.stderr(), /there is no subcommand brokre/)
+})
+
+test('an option that a subcommand does not have is named, without advice', async (t) => {
+  for (const name of ['broker', 'dump', 'verify', 'repair']) {
+    const program = seglog(t, [name, '--nothing'])
+    assert.equal(await program.exited, 2)
+    assert.match(program.stderr(), /: Unknown option '--nothing'\nusage: /)
+  }
+})
+
 test('a subcommand that does not exist is named', async (t) => {
   const program = seglog(t, ['brokre'])
   assert.equal(await program.exited, 2)

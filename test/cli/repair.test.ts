@@ -18,8 +18,8 @@ import { native } from '../../src/native.js'
 import { BatchField } from '../../src/records/index.js'
 import { changed } from '../support/batches.js'
 import { temporaryDirectory } from '../support/tmp.js'
-import { batchesOf, change, type Found, fill, segment, tool } from './damage.js'
-import { main } from './program.js'
+import { batchesOf, change, type Found, fill, segment, textTool, tool } from './damage.js'
+import { main, seglog } from './program.js'
 
 const meta = 'version=0\nbroker.id=0\ncluster.id=abc\n'
 
@@ -288,4 +288,33 @@ test('a wrong call exits 2', async (t) => {
     assert.equal(status, 2)
     assert.match(stderr, /usage: seglog repair/)
   }
+})
+
+test('in text each line says in a sentence what was done, and begins with the path as given', async (t) => {
+  const { folder, last } = await scene(t)
+  rmSync(join(folder, files(0)[0] ?? ''))
+  truncateSync(last, at(batchesOf(last), 19).position + 20)
+  const home = dirname(folder)
+  const dry = seglog(t, ['repair', '--dry-run', 'orders-0'], home)
+  assert.equal(await dry.exited, 1)
+  assert.match(dry.stdout(), /^orders-0\/0{20}\.index: would be made anew from the log$/m)
+  const program = seglog(t, ['repair', 'orders-0'], home)
+  assert.equal(await program.exited, 0)
+  const text = program.stdout()
+  assert.match(text, /^orders-0\/0{20}\.index: made anew from the log$/m)
+  assert.match(text, /^orders-0\/0+40\.log: cut 20 bytes at byte \d+; lost: offsets from 78 on$/m)
+  assert.match(text, /^copies of what was changed, as it was: orders-0\.backup-\w+$/m)
+  assert.ok(existsSync(join(home, /orders-0\.backup-\w+/.exec(text)?.[0] ?? 'none')))
+})
+
+test('what is kept and what is removed is told in a sentence', async (t) => {
+  const { folder } = await scene(t)
+  const directory = dirname(folder)
+  writeFileSync(join(directory, 'meta.properties'), 'nonsense')
+  writeFileSync(join(directory, 'recovery-point-offset-checkpoint'), 'nonsense')
+  const { code, lines } = await textTool('repair')(directory)
+  assert.equal(code, 1)
+  const ends = (text: string) => lines.some((line) => line.endsWith(text))
+  assert.ok(ends('.properties: kept: it cannot be derived from anything; restore it by hand'))
+  assert.ok(ends(': removed: what it held is derived from the logs when they are opened'))
 })

@@ -66,7 +66,7 @@ test('the words for people say the same', async (t) => {
     `${log}: FAULT crc at byte ${position} (offset 14): ` +
       'the checksum does not match the bytes of the batch',
   )
-  assert.equal(lines[1], 'FAULTS: 6 files, 39 batches, 78 records; 1 faults, 0 notes')
+  assert.equal(lines[1], 'FAULTS: 6 files, 39 batches, 78 records; 1 fault, 0 notes')
 })
 
 test('a flipped bit is a fault of its batch alone, wherever in the batch it is', async (t) => {

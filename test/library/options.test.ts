@@ -109,7 +109,7 @@ test('options out of range or of another type are named', async (t) => {
     [{ maxBatchBytes: 0 }, /^maxBatchBytes .*, not 0$/],
     [{ retention: { ms: -1 } }, /^retention\.ms .*, not -1$/],
     [{ retention: { bytes: 0.5 } }, /^retention\.bytes .*, not 0\.5$/],
-    [{ retention: { age: 1 } }, /has no "age"; it takes ms, bytes$/],
+    [{ retention: { age: 1 } }, /^retention has no option "age"; it takes ms, bytes$/],
     [{ timestampType: 'Now' }, /^timestampType .*, not the text "Now"$/],
     [{ fileDeleteDelayMs: -1 }, /^fileDeleteDelayMs .*, not -1$/],
     [{ readOnly: 1 }, /^readOnly is true or false, not 1$/],
