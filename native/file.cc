@@ -56,7 +56,8 @@ static int Fault(File::Act act, const std::string& path, size_t* length) {
 }
 
 Status File::Open(const std::string& path, Mode mode, std::shared_ptr<File>* result) {
-  int flags = O_CLOEXEC;
+  // A pipe would keep the caller waiting for its other end.
+  int flags = O_CLOEXEC | O_NONBLOCK;
   if (mode == Mode::kCreate)
     flags |= O_RDWR | O_CREAT | O_EXCL;
   if (mode == Mode::kReadWrite)
@@ -71,6 +72,11 @@ Status File::Open(const std::string& path, Mode mode, std::shared_ptr<File>* res
   } while (fd < 0 && errno == EINTR);
   if (fd < 0)
     return FromErrno();
+  struct stat found;
+  if (::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+    ::close(fd);
+    return Status::FromErrno(ENOTSUP);
+  }
   result->reset(new File(fd, path));
   return Status::Ok();
 }

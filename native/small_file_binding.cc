@@ -23,7 +23,7 @@ class Descriptor {
  public:
   Descriptor(const std::string& path, int flags) {
     do {
-      fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+      fd_ = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
     } while (fd_ < 0 && errno == EINTR);
   }
   ~Descriptor() {

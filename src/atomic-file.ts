@@ -14,7 +14,7 @@ const sizeBytesMax = 64 * 1024 * 1024
 
 /**
  * Replaces `path` by `content`, on disk once the promise resolves. Errors: NO_SPACE,
- * TOO_MANY_FILES, NOT_FOUND (there is no such directory), IO.
+ * TOO_MANY_FILES, IO.
  */
 export async function writeAtomically(path: string, content: string | Uint8Array): Promise<void> {
   await replaceFile(path, typeof content === 'string' ? Buffer.from(content) : content)

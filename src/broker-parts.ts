@@ -114,7 +114,12 @@ function openLogs(
     mapped: true,
   }
   const warn = (line: string) => logger.warn(line)
-  return LogManager.open({ directories, brokerId: config.get('broker.id'), log, warn }, env)
+  const intervals = {
+    retentionMs: config.get('log.retention.check.interval.ms'),
+    checkpointMs: config.get('log.flush.offset.checkpoint.interval.ms'),
+  }
+  const brokerId = config.get('broker.id')
+  return LogManager.open({ directories, brokerId, log, intervals, warn }, env)
 }
 
 function openGroups(

@@ -7,6 +7,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { badArgument, checkOptions, checkWhole, given } from './arguments.js'
 import { openParts, type Parts, type Undo } from './broker-parts.js'
 import { brokerZNode } from './coordination/znodes.js'
 import type { Env } from './env.js'
@@ -56,10 +57,11 @@ export class Broker {
   }
 
   /**
-   * Starts a broker in this process. Rejects with INVALID_CONFIG, LOCKED (directory in use),
-   * CORRUPT (meta.properties, coordination), ADDRESS_IN_USE, or an error of the disk.
+   * Starts a broker in this process. Rejects with BAD_ARGUMENT, INVALID_CONFIG, LOCKED (directory
+   * in use), CORRUPT (meta.properties, coordination), ADDRESS_IN_USE, or an error of the disk.
    */
   static async start(options: BrokerOptions = {}): Promise<Broker> {
+    checkGiven(options)
     const undo: Undo = []
     try {
       return await start(options, undo)
@@ -87,6 +89,22 @@ export class Broker {
 
 /** Requests under way get this long to finish when the broker stops, ms. */
 const DRAIN_MS = 3000
+
+const FIELDS = ['port', 'dataDir', 'config', 'logger', 'env']
+
+/** What is of the wrong form, or called by a wrong name, would else show up much later. */
+function checkGiven(options: BrokerOptions): void {
+  checkOptions('the options of Broker.start', options, FIELDS)
+  const { port, dataDir, config } = options
+  if (port !== undefined) checkWhole('port', port, 0, 65_535)
+  if (dataDir !== undefined && (typeof dataDir !== 'string' || dataDir === '')) {
+    badArgument(`dataDir is the path of a directory, not ${given(dataDir)}`)
+  }
+  if (config === undefined) return
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    badArgument(`config is an object of Kafka's keys, not ${given(config)}`)
+  }
+}
 
 async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   const { context, listeners, logger, coordination } = parts

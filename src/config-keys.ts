@@ -136,7 +136,6 @@ export const brokerKeys = {
   'log.flush.interval.ms': long(never, 'The longest time that a record waits to be synced.', {
     min: 0,
     isUnset: true,
-    ...notYet,
   }),
   'log.flush.scheduler.interval.ms': long(never, 'How often logs are looked at for a sync.', {
     min: 0,
@@ -144,8 +143,8 @@ export const brokerKeys = {
   }),
   'log.flush.offset.checkpoint.interval.ms': int(
     60_000,
-    'How often the recovery points are written.',
-    { min: 0, ...notYet },
+    'How often recovery points, start offsets and high watermarks are written.',
+    { min: 0 },
   ),
   'log.flush.start.offset.checkpoint.interval.ms': int(
     60_000,
@@ -164,24 +163,24 @@ export const brokerKeys = {
       { name: 'log.retention.hours', factor: hours },
     ],
     isUnset: true,
-    ...notYet,
   }),
   'log.retention.bytes': long(-1, 'The size above which old segments are deleted; -1: none.', {
     min: -1,
-    ...notYet,
   }),
   'log.retention.check.interval.ms': long(300_000, 'How often that is looked for.', {
     min: 1,
-    ...notYet,
   }),
   'log.segment.delete.delay.ms': long(60_000, 'Time until a deleted segment leaves the disk.', {
     min: 0,
   }),
-  'log.cleanup.policy': list('delete', 'What becomes of old segments.', {
-    of: 'delete, compact',
-    check: (entry) => entry === 'delete' || entry === 'compact',
-    ...notYet,
-  }),
+  'log.cleanup.policy': list(
+    'delete',
+    'What becomes of old segments. Compaction is not there yet: `compact` keeps them all.',
+    {
+      of: 'delete, compact',
+      check: (entry) => entry === 'delete' || entry === 'compact',
+    },
+  ),
   'log.message.timestamp.type': choice(
     'CreateTime',
     ['CreateTime', 'LogAppendTime'],

@@ -4,7 +4,7 @@
  * of Node's own file system do.
  */
 import { SeglogError } from './errors.js'
-import { native, statusError } from './native.js'
+import { native, Status, statusError } from './native.js'
 
 interface FileAddon {
   fileReplace(path: string, bytes: Uint8Array): Promise<void>
@@ -19,15 +19,16 @@ interface JobError {
   errno: number
 }
 
+/** That a directory is not there is no answer to any question here. */
 function named(path: string, error: unknown): SeglogError {
   const { status, errno } = error as JobError
-  return statusError(status, path, errno)
+  return statusError(status === Status.NOT_FOUND ? Status.IO : status, path, errno)
 }
 
 /**
  * Writes `<path>.tmp`, syncs it, renames it to `path`, and syncs the directory; `bytes` may change
  * once the call returns. Where it fails, `<path>.tmp` is removed. Rejects with NO_SPACE,
- * TOO_MANY_FILES, NOT_FOUND, IO.
+ * TOO_MANY_FILES, IO.
  */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   try {

@@ -265,6 +265,10 @@ export class OpenLog {
   }
 
   #writable(): Log {
+    // What is remembered of the folder may be another's to write by now.
+    if (this.#closing !== undefined) {
+      throw new SeglogError('CLOSED', `${this.#log.directory} is closed`)
+    }
     if (this.#log instanceof Log) return this.#log
     throw new SeglogError('READ_ONLY', `${this.#log.directory} was opened to be read only`)
   }

@@ -198,3 +198,21 @@ test('warnings go to the logger of the embedder', async (t) => {
   assert.match(lines.join(), /no\.such\.key/)
   await broker.close()
 })
+
+test('options of the wrong form or name are refused by name', async () => {
+  const wrong: [unknown, RegExp][] = [
+    [null, /Broker\.start/],
+    [{ prt: 0 }, /prt/],
+    [{ port: '9092' }, /port/],
+    [{ port: 70_000 }, /port/],
+    [{ port: 0, dataDir: 5 }, /dataDir/],
+    [{ port: 0, dataDir: '' }, /dataDir/],
+    [{ port: 0, config: 5 }, /config/],
+  ]
+  for (const [options, message] of wrong) {
+    await assert.rejects(Broker.start(options as { port: number }), {
+      code: 'BAD_ARGUMENT',
+      message,
+    })
+  }
+})

@@ -9,8 +9,7 @@
  *
  * A file that does not parse is an error that names it: topics are never forgotten silently.
  */
-import { readFile } from 'node:fs/promises'
-import { writeAtomically } from '../atomic-file.js'
+import { readSmall, writeAtomically } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
 import type { Coordination, CreateOptions, ZNode } from './coordination.js'
 
@@ -140,17 +139,13 @@ function stored(path: string, node: unknown): Stored {
 }
 
 async function readTree(path: string): Promise<Map<string, Stored>> {
-  let text: string
+  const bytes = await readSmall(path)
+  if (bytes === undefined) return new Map()
   try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map()
-    throw new SeglogError('IO', `${path} cannot be read`, { cause: error })
-  }
-  try {
-    const file = JSON.parse(text) as TreeFile
-    if (file.version !== 1)
-      throw new SeglogError('UNSUPPORTED', `version ${file.version} is not known`)
+    const file = JSON.parse(bytes.toString('utf8')) as TreeFile | null
+    if (file?.version !== 1) {
+      throw new SeglogError('UNSUPPORTED', `version ${file?.version} is not known`)
+    }
     return new Map(Object.entries(file.znodes).map(([name, node]) => [name, stored(name, node)]))
   } catch (cause) {
     throw new SeglogError('CORRUPT', `${path} is damaged: ${cause}`, { cause })

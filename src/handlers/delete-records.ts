@@ -14,13 +14,15 @@ type Wish = RequestOf<typeof api>['topics'][number]['partitions'][number]
 /** Stands for everything below the high watermark. */
 const HIGH_WATERMARK = -1
 
-export const deleteRecords = handler(api, [0, 2], ({ topics }, { replicas }) => ({
-  throttleTimeMs: 0,
-  topics: [...wishesOf(topics)].map(([name, wishes]) => ({
+export const deleteRecords = handler(api, [0, 2], async ({ topics }, { replicas }) => {
+  const answers = [...wishesOf(topics)].map(([name, wishes]) => ({
     name,
     partitions: [...wishes.values()].map((wish) => trim(wish, replicas.topic(name))),
-  })),
-}))
+  }))
+  // What was said to be gone stays gone after a crash.
+  await replicas.checkpoint()
+  return { throttleTimeMs: 0, topics: answers }
+})
 
 /** As in Kafka, of a partition that is named twice the last offset counts. */
 function wishesOf(topics: RequestOf<typeof api>['topics']): Map<string, Map<number, Wish>> {

@@ -80,11 +80,10 @@ export class ChunkReader {
     // The first one also says whether there is such an offset at all.
     while (records.length === 0 && this.#leftBytes > 0 && (this.#next < to || !this.#begun)) {
       this.#begun = true
-      const slice = this.#slice()
+      const bytes = this.#read()
       this.#chunkBytes = Math.min(CHUNK_BYTES, this.#chunkBytes * 2)
-      if (slice === undefined) return undefined
-      this.turnBytes += slice.sizeBytes
-      const bytes = slice.bytes()
+      if (bytes === undefined) return undefined
+      this.turnBytes += bytes.length
       const before = this.#next
       try {
         this.#decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), records)
@@ -99,6 +98,20 @@ export class ChunkReader {
       }
     }
     return records.length > 0 ? records : undefined
+  }
+
+  /** A cut in the pool may come between the place of the bytes and their reading. */
+  #read(): Uint8Array | undefined {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return this.#slice()?.bytes()
+      } catch (error) {
+        if (!(error instanceof SeglogError) || error.code !== 'SHORT') throw error
+        if (attempt < 3) continue
+        const text = `offset ${this.#next} of ${this.#log.directory} is being cut`
+        throw new SeglogError('OFFSET_OUT_OF_RANGE', text, { cause: error })
+      }
+    }
   }
 
   #slice(): Slice | undefined {

@@ -80,6 +80,14 @@ export class Replicas {
     for (const partition of served.partitions) partition?.configure(config)
   }
 
+  /**
+   * Writes down where the logs start and up to where they are on disk. Where that fails, the next
+   * one that comes round does it.
+   */
+  async checkpoint(): Promise<void> {
+    await this.#logs.checkpoint().catch(() => {})
+  }
+
   /** Whether a log directory cannot be used. `path` is absolute. */
   isOffline(path: string): boolean {
     const known = this.#logs.directories().find((directory) => directory.path === path)

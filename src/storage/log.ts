@@ -12,7 +12,7 @@
  * do the work: log-loader (recovery), append, flusher, truncation, deletion, segments (lookups).
  */
 import { type Env, systemEnv, type Timer } from '../env.js'
-import type { SeglogError } from '../errors.js'
+import { SeglogError } from '../errors.js'
 import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
 import { deleteBefore, deleteOldSegments, moveStart } from './deletion.js'
@@ -320,8 +320,13 @@ export class Log {
     )
     await state.derived.settled()
     if (failed) throw failed.reason
-    if (!state.flusher.fenced) await state.derived.snapshot(state.endOffset)
+    // What cannot be written for want of space is derived from the log by the next start.
+    if (!state.flusher.fenced) await state.derived.snapshot(state.endOffset).catch(unlessFull)
     await state.flusher.finish()
     state.advance(state.startOffset, state.endOffset, state.endOffset)
   }
+}
+
+function unlessFull(error: unknown): void {
+  if (!(error instanceof SeglogError) || error.code !== 'NO_SPACE') throw error
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openLog, SeglogError } from '../../src/index.js'
 import { temporaryDirectory } from '../support/tmp.js'
@@ -81,4 +83,18 @@ test('a log is closed at the end of its scope', async (t) => {
   const dispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
   await (log as unknown as Record<symbol, () => Promise<void>>)[dispose]!()
   assert.throws(() => log.append([{ value: 'a' }]), code('CLOSED'))
+})
+
+test('a cut of a log that is closed touches nothing', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await openLog(directory)
+  for (let i = 0; i < 20; i++) log.append([{ value: 'v' }])
+  await log.close()
+  const file = join(directory, 'recovery-point-offset-checkpoint')
+  const before = readFileSync(file, 'utf8')
+  await assert.rejects(log.truncate(5), { code: 'CLOSED' })
+  assert.equal(readFileSync(file, 'utf8'), before)
+  const again = await openLog(directory)
+  assert.deepEqual([again.endOffset, again.report.damage], [20n, undefined])
+  await again.close()
 })

@@ -148,7 +148,7 @@ test('arguments of a wrong type or out of range are refused and read nothing', a
     [batch, Number.NaN, 1, 0, 1],
     [batch, 0.5, 1, 0, 1],
     [batch, 0, batch.length, 2 ** 31, 1],
-    [batch, 0, batch.length, 0, 3],
+    [batch, 0, batch.length, 0, 4],
     [undefined, undefined, undefined, undefined, undefined],
   ]
   const call = native.segmentAppend as (...args: unknown[]) => number
@@ -289,4 +289,17 @@ test('a process that never closes exits by itself and its log holds every append
   assert.equal(report.nextOffset, 3000)
   await native.segmentClose(report.handle, false)
   assert.ok(existsSync(`${path}.index`))
+})
+
+test('a batch of our own encoder gets the sum that it lacks', async () => {
+  const handle = create()
+  const whole = makeBatch()
+  const unsummed = Uint8Array.from(whole)
+  unsummed.fill(0, 17, 21)
+  const flag = AppendFlag.FROM_ENCODER
+  assert.equal(native.segmentAppend(handle, unsummed, 0, unsummed.length, -1, flag), Status.OK)
+  const stored = new Uint8Array(whole.length)
+  assert.equal(native.segmentRead(handle, 0, stored.length, stored, 0), stored.length)
+  assert.ok(whole.subarray(17, 21).equals(stored.subarray(17, 21)))
+  await native.segmentClose(handle, false)
 })
