@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { root, setup } from './setup.mjs'
 
-const USAGE = `usage: npm run torture -- [--seconds N] [--seed S] [--rounds N] [--no-power] [--go-on]
+const USAGE = `usage: npm run torture -- [OPTION]...
   --seconds N  for how long; 30 unless given
   --seed S     the round of this seed again, and nothing else
   --rounds N   so many rounds, from the seed on

@@ -290,7 +290,7 @@ test('a wrong call exits 2', async (t) => {
   }
 })
 
-test('in text each line says in a sentence what was done, and begins with the path as given', async (t) => {
+test('each line of text is a sentence, and begins with the path as given', async (t) => {
   const { folder, last } = await scene(t)
   rmSync(join(folder, files(0)[0] ?? ''))
   truncateSync(last, at(batchesOf(last), 19).position + 20)
