@@ -1,6 +1,5 @@
 /** What a group finds again after the broker was stopped, or killed. */
 import assert from 'node:assert/strict'
-import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { deleteGroups } from '../../src/apis/delete-groups.js'
@@ -15,6 +14,7 @@ import { offsetFetch } from '../../src/apis/offset-fetch.js'
 import { syncGroup } from '../../src/apis/sync-group.js'
 import { Broker } from '../../src/broker.js'
 import { createTopic } from '../support/broker.js'
+import { copyLive } from '../support/copy.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { until } from '../support/until.js'
 import { Wire } from '../support/wire.js'
@@ -76,7 +76,7 @@ test('a commit is there after a stop, and after a kill', async (t) => {
   await commit(first.wire, 41)
   await commit(first.wire, 42)
   const killed = join(temporaryDirectory(t), 'data')
-  cpSync(dataDir, killed, { recursive: true })
+  copyLive(dataDir, killed)
   await first.broker.close()
   for (const directory of [dataDir, killed]) {
     const { broker, wire } = await start(t, directory)

@@ -3,12 +3,13 @@
  * it, and, with `again`, opens it twice more, once as what a second crash would leave.
  */
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoredRecord } from '../../src/library/stored-record.js'
 import { type OpenLog, openLog } from '../../src/open-log.js'
 import { iterateBatches } from '../../src/records/batch.js'
 import { type Random, seeded } from '../protocol/random.js'
+import { copyLive } from '../support/copy.js'
 import { endOf, generationAt, type History } from './history.js'
 import { NOW, recordAt, type Scenario } from './scenario.js'
 
@@ -39,7 +40,7 @@ export async function check(
   }
   // A second crash at once must find what the first recovery left, and nothing twice.
   const copy = `${path}-copy`
-  cpSync(path, copy, { recursive: true })
+  copyLive(path, copy)
   await log.close()
   for (const place of [copy, path]) {
     const reopened = await openLog(place, chosen.options)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { SeglogError } from '../../src/errors.js'
 import { LogManager } from '../../src/storage/log-manager.js'
+import { copyLive } from '../support/copy.js'
 import { SimEnv } from '../support/sim-env.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { append, filesOf, NOW, values } from './log-fixture.js'
@@ -105,7 +106,7 @@ test('after a kill a checkpoint says from where on a log is read', async (t) => 
   append(log, 'b')
   assert.equal(readFileSync(join(directory, POINT), 'utf8'), '0\n1\nt 0 1\n')
   const killed = join(temporaryDirectory(t), 'data')
-  cpSync(directory, killed, { recursive: true })
+  copyLive(directory, killed)
   const again = await open(t, [killed])
   const opened = await again.manager.openOrCreate(partition(0), ID)
   assert.deepEqual(values(opened), ['a', 'b'])

@@ -3,7 +3,7 @@
  * hold.
  */
 import assert from 'node:assert/strict'
-import { cpSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { type Env, systemEnv } from '../../src/env.js'
 import { iterateBatches } from '../../src/records/batch.js'
@@ -11,6 +11,7 @@ import { buildBatch } from '../../src/records/encoder.js'
 import { iterateRecords } from '../../src/records/reader.js'
 import { Log } from '../../src/storage/log.js'
 import { defaultLogOptions, type LogOptions } from '../../src/storage/log-options.js'
+import { copyLive } from '../support/copy.js'
 
 export const NOW = 1_700_000_000_000
 
@@ -73,6 +74,6 @@ export function filesOf(directory: string, ending: string): string[] {
  * open.
  */
 export function crashCopy(directory: string, to: string): string {
-  cpSync(directory, to, { recursive: true })
+  copyLive(directory, to)
   return to
 }
