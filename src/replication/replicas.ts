@@ -16,6 +16,9 @@ export interface TopicReplicas {
   readonly partitions: (Partition | undefined)[]
 }
 
+/** Logs of a topic that are made together: each waits for the disk a few times. */
+const MADE_AT_ONCE = 16
+
 export class Replicas {
   readonly #logs: LogManager
   readonly #topics = new Map<string, TopicReplicas>()
@@ -47,17 +50,16 @@ export class Replicas {
     const before = served.partitions.length
     const made: Partition[] = []
     try {
-      for (let index = before; index < partitionCount; index++) {
+      for (let first = before; first < partitionCount; first += MADE_AT_ONCE) {
         if (this.#stopping) throw new SeglogError('CLOSED', `${topic}: the broker stops`)
-        const isNew = !this.#logs.has({ topic, partition: index })
-        if (isNew && mayBeElsewhere && this.#logs.incomplete) {
-          served.partitions[index] = undefined
-          continue
+        const count = Math.min(MADE_AT_ONCE, partitionCount - first)
+        const indexes = Array.from({ length: count }, (_, i) => first + i)
+        const attempts = indexes.map((index) => this.#make(served, index, mayBeElsewhere, made))
+        const results = await Promise.allSettled(attempts)
+        for (const result of results) {
+          if (result.status === 'rejected') throw result.reason
+          served.partitions.push(result.value)
         }
-        const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
-        const partition = new Partition(topic, index, log, served.config)
-        if (isNew) made.push(partition)
-        served.partitions[index] = partition
       }
     } catch (error) {
       served.partitions.length = before
@@ -68,6 +70,21 @@ export class Replicas {
     this.#topics.set(topic, served)
     this.#byId.set(topicId, served)
     return served
+  }
+
+  /** One partition; undefined where its log may be on a disk that is not there. */
+  async #make(
+    { topic, topicId, config }: TopicReplicas,
+    index: number,
+    mayBeElsewhere: boolean,
+    made: Partition[],
+  ): Promise<Partition | undefined> {
+    const isNew = !this.#logs.has({ topic, partition: index })
+    if (isNew && mayBeElsewhere && this.#logs.incomplete) return undefined
+    const log = await this.#logs.openOrCreate({ topic, partition: index }, topicId)
+    const partition = new Partition(topic, index, log, config)
+    if (isNew) made.push(partition)
+    return partition
   }
 
   /** Another configuration for a topic, from the next append on. */

@@ -50,6 +50,8 @@ const OPEN_AT_ONCE = 8
 export class LogDirectory {
   readonly path: string
   readonly logs = new Map<string, OpenLog>()
+  /** Logs that are being made. */
+  making = 0
   readonly #lock: number
   readonly #clean: boolean
   #recoveryPoints: Map<string, number> | undefined

@@ -167,23 +167,36 @@ export class LogManager {
   }
 
   async #create(partition: TopicPartition, topicId: string): Promise<Log> {
-    const name = partitionDirectory(partition)
     const [first, ...others] = this.#online
     if (!first) throw noDirectory()
-    const home = others.reduce((a, b) => (b.logs.size < a.logs.size ? b : a), first)
+    const load = ({ logs, making }: LogDirectory) => logs.size + making
+    const home = others.reduce((a, b) => (load(b) < load(a) ? b : a), first)
+    return this.#createIn(home, partition, topicId)
+  }
+
+  async #createIn(home: LogDirectory, partition: TopicPartition, topicId: string): Promise<Log> {
+    const name = partitionDirectory(partition)
     const path = join(home.path, name)
     // A folder that is not known is what a removal that failed left: its records belong to no topic
     // any more.
-    if (existsSync(path)) await home.discard(partition, this.#env)
+    home.making++
+    let log: Log
     try {
-      const log = await this.#openLog(home, path, { clean: true })
+      if (existsSync(path)) await home.discard(partition, this.#env)
+      log = await this.#openLog(home, path, { clean: true })
       home.logs.set(name, { ...partition, log, topicId })
+    } catch (error) {
+      await rm(path, { recursive: true, force: true })
+      throw error
+    } finally {
+      home.making--
+    }
+    try {
       await writeTopicId(path, topicId)
       return log
     } catch (error) {
-      const made = home.logs.get(name)
       home.logs.delete(name)
-      await made?.log.close().catch(() => {})
+      await log.close().catch(() => {})
       await rm(path, { recursive: true, force: true })
       throw error
     }
