@@ -224,7 +224,9 @@ class Loading {
    */
   #isTorn(nextOffset: number, nextBase: number): boolean {
     if (this.#clean || this.#isCompacted || this.#recoveryPoint === undefined) return false
-    return nextOffset < nextBase && nextOffset >= this.#recoveryPoint
+    // What lies below the log's start was deleted, and is not missed.
+    const reached = Math.max(nextOffset, this.#logStartOffset ?? 0)
+    return reached < nextBase && reached >= this.#recoveryPoint
   }
 
   /** An older segment, of which nothing but a reserved tail behind a whole segment is cut. */

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { buildBatch } from '../../src/records/encoder.js'
+import type { LogOptions } from '../../src/storage/log-options.js'
 import { seeded } from '../protocol/random.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { append, crashCopy, filesOf, NOW, open, values } from './log-fixture.js'
@@ -271,4 +272,31 @@ test('an older segment whose end became zeros is not cut, and the hole is CORRUP
   assert.deepEqual(readFileSync(path), bytes)
   assert.match(again.report.damage ?? '', /are missing before/)
   assert.throws(() => values(again), code('CORRUPT'))
+})
+
+test('a segment that lost its end above the recovery point ends the log there', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory, { segmentBytes: 600 })
+  for (let i = 0; i < 8; i++) append(log, `record ${i} ${'.'.repeat(60)}`)
+  await log.close()
+  const [first = '', second = ''] = filesOf(directory, '.log')
+  const nextBase = Number(second.slice(0, 20))
+  assert.ok(nextBase > 2)
+  // The first batch alone is left of it.
+  const bytes = readFileSync(join(directory, first))
+  truncateSync(join(directory, first), 12 + bytes.readInt32BE(8))
+  const cases: [Partial<LogOptions>, number, number][] = [
+    [{ recoveryPoint: 0 }, 0, 1],
+    // Deleted up to the middle of what was lost: nothing is left, and the offsets go on.
+    [{ recoveryPoint: 2, logStartOffset: 2 }, 2, 2],
+    // Compaction leaves such gaps, and so does damage to what was on disk.
+    [{ recoveryPoint: 0, isCompacted: true }, 0, 8],
+    [{ recoveryPoint: 8 }, 0, 8],
+  ]
+  for (const [options, start, end] of cases) {
+    const copy = crashCopy(directory, join(temporaryDirectory(t), 'copy'))
+    const opened = await open(t, copy, { segmentBytes: 600, clean: false, ...options })
+    assert.deepEqual([opened.startOffset, opened.endOffset], [start, end], JSON.stringify(options))
+    await opened.close()
+  }
 })
