@@ -48,8 +48,12 @@ async function begin(log: Log, state: FolderState): Promise<void> {
   try {
     await log.flush()
     await state.begin()
-  } catch {
-    // A log on a full disk is opened all the same, and the next sync tries again.
+  } catch (error) {
+    // What is there already can be read on a full disk too, and the next sync tries again. A log
+    // that is new has nothing to read, and what were written to it could not be told from what was.
+    if (log.endOffset > log.startOffset) return
+    await log.close().catch(() => {})
+    throw error
   }
 }
 

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { type Exit, type Running, start, until, within } from './harness.js'
+import { type Exit, type Running, sleep, start, until, within } from './harness.js'
 import { javaArguments, kafkaTool } from './strangers.js'
 
 export interface Server {
@@ -136,6 +136,14 @@ export async function startKafkaOnZooKeeper(
     ...(version === '3.6.2' ? single : {}),
     ...settings,
   })
-  const running = start('java', javaArguments('kafka.Kafka', [file], version))
-  return serving(running, port, `Kafka ${version}`)
+  for (let attempt = 1; ; attempt++) {
+    const running = start('java', javaArguments('kafka.Kafka', [file], version))
+    try {
+      return await serving(running, port, `Kafka ${version}`)
+    } catch (error) {
+      // What a kill left of it in ZooKeeper goes with its session.
+      if (attempt === 8 || !String(error).includes('NodeExists')) throw error
+      await sleep(3000)
+    }
+  }
 }
