@@ -210,6 +210,10 @@ class Loading {
     }
     const found = await this.#open(i, { ...this.#options, ...recovery })
     const cutBytes = this.#take(i, found)
+    // Else a loss of power may bring back what was cut, behind what is written in its place.
+    if (cutBytes > 0 && isNewest && found.damage !== Status.OK) {
+      await native.segmentFlush(found.handle)
+    }
     if (isNewest) return false
     // A reserved tail behind a whole segment is what a roll leaves, and no cut.
     if (cutBytes > 0 && found.nextOffset < nextBase) return true

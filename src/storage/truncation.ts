@@ -8,6 +8,7 @@
  * anew.
  */
 import { join } from 'node:path'
+import { syncDirectory } from '../atomic-file.js'
 import { checked, native, Result } from '../native.js'
 import { segmentName } from './log-files.js'
 import { createSegment } from './log-loader.js'
@@ -32,6 +33,9 @@ export async function truncate(log: LogState, offset: number): Promise<void> {
   if (isOlder) await reopenActive(log)
   const { handle, baseOffset } = segments.active
   await native.segmentTruncate(handle, offset)
+  // Else a loss of power may bring back what was cut, behind what is written in its place.
+  await native.segmentFlush(handle)
+  await syncDirectory(log.directory)
   checked(native.segmentInfo(handle), log.directory)
   const nextOffset = native.results[Result.NEXT_OFFSET]!
   const sizeBytes = native.results[Result.LENGTH]!
