@@ -12,7 +12,12 @@ import { metadata as metadataApi } from '../apis/metadata.js'
 import { type Env, systemEnv } from '../env.js'
 import { KafkaError, SeglogError } from '../errors.js'
 import type { Api } from '../protocol/schema.js'
-import { type Address, Connection, type ConnectionOptions, type RequestOptions } from './connection.js'
+import {
+  type Address,
+  Connection,
+  type ConnectionOptions,
+  type RequestOptions,
+} from './connection.js'
 import { BrokerError, checkCode } from './errors.js'
 import { Metadata, type TopicMetadata } from './metadata.js'
 
