@@ -26,7 +26,7 @@ import {
 } from './client-options.js'
 import { planReset, type Reset, resetOf, resetOptions } from './groups-reset.js'
 import { type Listing, listing } from './listing.js'
-import type { Io } from './output.js'
+import { counted, type Io } from './output.js'
 import { UsageError } from './usage.js'
 
 const USAGE = `usage: seglog groups list
@@ -118,7 +118,7 @@ async function describe(cluster: Cluster, name: string, out: Listing): Promise<v
   const group = await describeGroup(cluster, name)
   const { state, protocol, protocolType, members } = group
   const strategy = protocol === '' ? '' : `, ${protocol}`
-  const count = members.length === 1 ? '1 member' : `${members.length} members`
+  const count = counted(members.length, 'member')
   out.say(`${name}: ${state || 'of unknown state'}${strategy}, ${count}`, 'group', {
     group: name,
     state,

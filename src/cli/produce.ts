@@ -20,7 +20,7 @@ import {
 } from './client-options.js'
 import { linesOf } from './input-lines.js'
 import { listing } from './listing.js'
-import type { Io } from './output.js'
+import { counted, type Io } from './output.js'
 import { type InputRecord, jsonLines, type LineReader, plainLines } from './record-lines.js'
 import { UsageError } from './usage.js'
 
@@ -85,8 +85,7 @@ export async function run(args: string[], io: Io): Promise<number> {
       await batches.sendAll()
       const rows = batches.rows()
       const records = rows.reduce((sum, row) => sum + row.records, 0)
-      const text = `${records} ${records === 1 ? 'record' : 'records'} to ${topic}`
-      out.say(text, 'summary', { topic, records })
+      out.say(`${counted(records, 'record')} to ${topic}`, 'summary', { topic, records })
       out.rows('partition', ['partition', 'records', 'firstOffset', 'lastOffset'], rows)
     }),
   )

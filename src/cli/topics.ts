@@ -25,7 +25,7 @@ import {
   withCluster,
 } from './client-options.js'
 import { type Listing, listing } from './listing.js'
-import type { Io } from './output.js'
+import { counted, type Io } from './output.js'
 import { UsageError } from './usage.js'
 
 const USAGE = `usage: seglog topics list [--internal]
@@ -122,7 +122,8 @@ async function describeOne(cluster: Cluster, topic: TopicMetadata, out: Listing)
   const configs = Object.fromEntries(entries.filter(isOwn).map(({ name, value }) => [name, value]))
   const replicationFactor = partitions[0]?.replicas.length ?? 0
   const text = Object.entries(configs).map(([key, value]) => ` ${key}=${value}`)
-  const counts = `${partitions.length} partitions, ${replicationFactor} replicas`
+  const replicas = `${counted(replicationFactor, 'replica')} each`
+  const counts = `${counted(partitions.length, 'partition')}, ${replicas}`
   out.say(
     `${name}: ${counts}, id ${topicId}${text.length > 0 ? `, with${text.join('')}` : ''}`,
     'topic',
