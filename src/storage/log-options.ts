@@ -52,6 +52,8 @@ export interface LogOpening {
   isCompacted?: boolean
   /** Told once, when a write or a sync that failed has fenced the log. */
   onFailure?: (error: SeglogError) => void
+  /** Told of each flush that had something to sync: how long it took, ms. */
+  onFlush?: (ms: number) => void
 }
 
 type Given = 'segmentBytes' | 'indexIntervalBytes' | 'flushMessages'

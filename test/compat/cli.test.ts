@@ -100,7 +100,15 @@ async function keys(seglog: Seglog, { bootstrap }: Server): Promise<void> {
 
 async function groups(seglog: Seglog, { bootstrap }: Server): Promise<void> {
   const consumer = ['-C', '-t', 'lines-gzip', '-e', '-q', '-c', '700', '-o', 'beginning']
-  await seglog(['consume', 'lines-gzip', '--from-beginning', '--max-messages', '500', '--group', 'g'])
+  await seglog([
+    'consume',
+    'lines-gzip',
+    '--from-beginning',
+    '--max-messages',
+    '500',
+    '--group',
+    'g',
+  ])
   const rest = await seglog(['consume', 'lines-gzip', '--to-end', '--group', 'g'])
   assert.equal(rest.text.split('\n').length - 1, 1500)
   assert.equal((await kcat(bootstrap, consumer)).text.split('\n').length - 1, 700)
@@ -127,7 +135,10 @@ async function configs(seglog: Seglog, brokerId: number): Promise<void> {
   assert.deepEqual([entry?.value, entry?.source], ['2', 'dynamic broker'])
   await seglog(['configs', 'alter', ...broker, '--delete', 'log.cleaner.threads'])
   const wrong = ['configs', 'alter', 'topic', 'lines-none', '--set', 'retention.ms=soon']
-  assert.match((await seglog(wrong, { expect: 1 })).stderr, /^seglog: topic lines-none: INVALID_CONFIG/)
+  assert.match(
+    (await seglog(wrong, { expect: 1 })).stderr,
+    /^seglog: topic lines-none: INVALID_CONFIG/,
+  )
 }
 
 async function all(server: Server, brokerId: number): Promise<void> {
