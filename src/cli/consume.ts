@@ -82,8 +82,11 @@ export async function run(args: string[], io: Io): Promise<number> {
   const output = new ByteOutput(io.stdout)
   const stop = stopSignal()
   try {
-    await withCluster(bootstrap, (cluster) => consume(cluster, wish, output, stop, systemEnv))
+    await withCluster(bootstrap, (cluster) =>
+      consume(cluster, wish, output, stop.signal, systemEnv),
+    )
   } finally {
+    stop.release()
     await output.end()
   }
   return output.failed ? 1 : 0
@@ -122,10 +125,16 @@ function formatOf(values: Values): ConsumeFormat {
 }
 
 /** Aborts at the first signal; a second one ends the process as it always does. */
-function stopSignal(): AbortSignal {
+function stopSignal(): { signal: AbortSignal; release(): void } {
   const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => controller.abort())
+  const abort = () => {
+    controller.abort()
+    release()
   }
-  return controller.signal
+  const names = ['SIGINT', 'SIGTERM'] as const
+  const release = () => {
+    for (const name of names) process.off(name, abort)
+  }
+  for (const name of names) process.on(name, abort)
+  return { signal: controller.signal, release }
 }
