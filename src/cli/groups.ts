@@ -109,8 +109,10 @@ function withNewOffset<T extends { offset: number; before: number | null }>(row:
 
 async function list(cluster: Cluster, out: Listing): Promise<void> {
   const groups = await listGroups(cluster)
-  const rows = groups.map(({ groupId, ...rest }) => ({ group: groupId, ...rest }))
-  out.rows('group', ['group', 'state', 'type', 'protocolType'], rows)
+  const rows = groups.map(({ groupId, type, ...rest }) => {
+    return { group: groupId, ...rest, groupType: type }
+  })
+  out.rows('group', ['group', 'state', 'groupType', 'protocolType'], rows)
 }
 
 async function describe(cluster: Cluster, name: string, out: Listing): Promise<void> {

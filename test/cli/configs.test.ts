@@ -27,7 +27,10 @@ test('a key is set, and taken back', async (t) => {
     const rows = (await configs('describe', 'topic', 't', '--json')).objects()
     return rows.find(({ name }) => name === 'retention.ms')?.value
   }
-  assert.equal((await configs('alter', 'topic', 't', '--set', 'retention.ms=5')).stdout, 'topic t altered\n')
+  assert.equal(
+    (await configs('alter', 'topic', 't', '--set', 'retention.ms=5')).stdout,
+    'topic t altered\n',
+  )
   assert.equal(await value(), '5')
   await configs('alter', 'topic', 't', '--delete', 'retention.ms')
   assert.equal(await value(), undefined)
@@ -50,7 +53,9 @@ test('a value that is not allowed is refused, and so is a broker that is not the
   const configs = await scene(t)
   const set = ['--set', 'retention.ms=soon']
   await assert.rejects(configs('alter', 'topic', 't', ...set), { kafkaName: 'INVALID_CONFIG' })
-  await assert.rejects(configs('describe', 'broker', '9'), { message: 'broker 9: BROKER_NOT_AVAILABLE' })
+  await assert.rejects(configs('describe', 'broker', '9'), {
+    message: 'broker 9: BROKER_NOT_AVAILABLE',
+  })
 })
 
 for (const [what, args, text] of [

@@ -73,7 +73,9 @@ test('a topic grows, and its configuration changes key by key', async (t) => {
   assert.equal((await describeTopic(wire, 't')).partitions.length, 4)
   const [topic] = (await topics('describe', 't', '--json')).objects()
   assert.deepEqual(topic?.configs, { 'retention.bytes': '7', 'retention.ms': '5000' })
-  await assert.rejects(topics('alter', 't', '--partitions', '2'), { kafkaName: 'INVALID_PARTITIONS' })
+  await assert.rejects(topics('alter', 't', '--partitions', '2'), {
+    kafkaName: 'INVALID_PARTITIONS',
+  })
 })
 
 test('topics are deleted, and one that is not there is an error, or none with --if-exists', async (t) => {
@@ -94,7 +96,11 @@ for (const [what, args, text] of [
   ['no number', ['create', 't', '--partitions', 'x'], /--partitions takes a whole number/],
   ['too many partitions', ['create', 't', '--partitions', '2147483648'], /from 1 to 2147483647/],
   ['a key without a value', ['create', 't', '--config', 'x'], /--config takes KEY=VALUE/],
-  ['an option of another action', ['list', '--partitions', '1'], /topics list takes no --partitions/],
+  [
+    'an option of another action',
+    ['list', '--partitions', '1'],
+    /topics list takes no --partitions/,
+  ],
   ['no address', ['list', '--bootstrap-server', 'x'], /takes HOST:PORT, not "x"/],
   ['a port out of range', ['list', '--bootstrap-server', 'x:65536'], /takes HOST:PORT/],
 ] as const) {

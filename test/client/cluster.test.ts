@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Cluster } from '../../src/client/cluster.js'
 import { listOffsets, OffsetSpec } from '../../src/client/offsets.js'
-import { createTopic, produceTo, batchOf, startBroker } from '../support/broker.js'
+import { batchOf, createTopic, produceTo, startBroker } from '../support/broker.js'
 
 const nowhere = { host: '127.0.0.1', port: 1 }
 
