@@ -29,8 +29,8 @@ export interface Env {
   /** Monotonic clock in ms, for durations. */
   monotonic(): number
   /**
-   * Calls back once after `ms`, at most 2^31 - 1. A timer does not keep the process alive by itself,
-   * unless `keep` says that somebody waits for it.
+   * Calls back once after `ms`, at most 2^31 - 1. A timer does not keep the process alive by
+   * itself, unless `keep` says that somebody waits for it.
    */
   after(ms: number, callback: () => void, keep?: boolean): Timer
   /** Runs before the next turn of the event loop looks for input. */

@@ -12,7 +12,8 @@ import { UsageError } from './usage.js'
 export const DEFAULT_BOOTSTRAP = '127.0.0.1:9092'
 
 /** Lines of a usage that are the same for all. */
-export const COMMON_USAGE = `  --bootstrap-server  HOST:PORT of a broker, or several with commas; default ${DEFAULT_BOOTSTRAP}
+export const COMMON_USAGE = `  --bootstrap-server  HOST:PORT of a broker, or several with commas;
+                      default ${DEFAULT_BOOTSTRAP}
   --json              one JSON object a line
 exit code: 0 done, 1 failed, 2 usage
 `

@@ -23,10 +23,12 @@ import { parseOffset } from './groups-reset.js'
 import type { Io } from './output.js'
 import { UsageError } from './usage.js'
 
-const USAGE = `usage: seglog consume TOPIC [--partition N] [--from-beginning | --offset N|earliest|latest]
-       [--group GROUP] [--max-messages N] [--timeout-ms N] [--to-end]
-       [--print-key] [--print-timestamp] [--print-headers] [--print-offset] [--print-partition]
-  --from-beginning    begins at the first record, else at the end; with --group, where it has no offset
+const USAGE = `usage: seglog consume TOPIC [--partition N] [--from-beginning]
+       [--offset N|earliest|latest] [--group GROUP] [--max-messages N] [--timeout-ms N] [--to-end]
+       [--print-key] [--print-timestamp] [--print-headers] [--print-offset]
+       [--print-partition] [--key-separator TEXT]
+  --from-beginning    begins at the first record, else at the end; with --group,
+                      where the group has no offset
   --offset            begins there; a number needs --partition
   --group             begins where the group has committed, and commits what was printed
   --max-messages      ends behind so many records

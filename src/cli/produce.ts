@@ -24,8 +24,9 @@ import { counted, type Io } from './output.js'
 import { type InputRecord, jsonLines, type LineReader, plainLines } from './record-lines.js'
 import { UsageError } from './usage.js'
 
-const USAGE = `usage: seglog produce TOPIC [--file FILE] [--key-separator TEXT] [--json-lines] [--headers K=V,...]
-       [--partition N] [--compression none|gzip|snappy|lz4|zstd] [--acks 0|1|all]
+const USAGE = `usage: seglog produce TOPIC [--file FILE] [--key-separator TEXT] [--json-lines]
+       [--headers K=V,...] [--partition N] [--compression none|gzip|snappy|lz4|zstd]
+       [--acks 0|1|all] [--timeout-ms N]
   --file              reads this file instead of stdin
   --key-separator     what comes before it in a line is the key, which chooses the partition
   --json-lines        each line is an object as \`seglog consume --json\` prints it

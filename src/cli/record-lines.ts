@@ -89,8 +89,6 @@ function optionalNumber(fields: Fields, name: string, number: number): number | 
 }
 
 function badLine(number: number, text: string): SeglogError {
-  return new SeglogError(
-    'BAD_ARGUMENT',
-    `line ${number} of the input: ${text.replaceAll('\n', ' ')}`,
-  )
+  const told = text.replaceAll('\n', ' ')
+  return new SeglogError('BAD_ARGUMENT', `line ${number} of the input: ${told}`)
 }

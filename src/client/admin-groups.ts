@@ -193,7 +193,7 @@ export async function commitOffsets(
   })
 }
 
-/** Rejects with NON_EMPTY_GROUP while it has members, with GROUP_ID_NOT_FOUND where there is none. */
+/** Rejects with NON_EMPTY_GROUP while it has members, GROUP_ID_NOT_FOUND where there is none. */
 export async function deleteGroup(cluster: Cluster, group: string): Promise<void> {
   const body = { groupsNames: [group] }
   await askCoordinator(cluster, group, deleteGroups, body, ({ results }) => {

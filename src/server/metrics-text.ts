@@ -1,6 +1,6 @@
 /**
- * The text in which metrics are given out: that of Prometheus, version 0.0.4. A family has a name, a
- * type and a sentence; its samples follow it. Also the histograms and their bounds.
+ * The text in which metrics are given out: that of Prometheus, version 0.0.4. A family has a name,
+ * a type and a sentence; its samples follow it. Also the histograms and their bounds.
  */
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'

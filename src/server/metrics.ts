@@ -1,10 +1,11 @@
 /**
- * The port for operators, off unless `metrics.port` is set: `/metrics` in Prometheus' text, `/health`
- * (the process lives and its event loop turns), `/ready` (clients are served). It listens before the
- * logs are recovered, so that a long recovery is seen to be one, and until the broker has closed.
+ * The port for operators, off unless `metrics.port` is set: `/metrics` in Prometheus' text,
+ * `/health` (the process lives and its event loop turns), `/ready` (clients are served). It listens
+ * before the logs are recovered, so that a long recovery is seen to be one, and until the broker
+ * has closed.
  *
- * Whoever can reach the port can read all of it: it is bound to 127.0.0.1 unless `metrics.host` says
- * otherwise.
+ * Whoever can reach the port can read all of it: it is bound to 127.0.0.1 unless `metrics.host`
+ * says otherwise.
  */
 import type { Env, Timer } from '../env.js'
 import type { Logger } from '../logger.js'

@@ -93,8 +93,8 @@ test('a line without the separator is named, and what came before is not sent', 
 
 test('what is printed stands in the order of the console consumer of Kafka', async (t) => {
   const { produce, all } = await scene(t)
-  const line =
-    '{"key":"k","value":"v","timestamp":1700000000000,"headers":[{"key":"a","value":"1"},{"key":"b","value":null}]}'
+  const headers = '[{"key":"a","value":"1"},{"key":"b","value":null}]'
+  const line = `{"key":"k","value":"v","timestamp":1700000000000,"headers":${headers}}`
   await produce(`${line}\n{"value":null,"timestamp":5}\n`, '--json-lines')
   const prints = ['key', 'timestamp', 'headers', 'offset', 'partition'].map(
     (each) => `--print-${each}`,

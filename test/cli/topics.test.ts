@@ -78,7 +78,7 @@ test('a topic grows, and its configuration changes key by key', async (t) => {
   })
 })
 
-test('topics are deleted, and one that is not there is an error, or none with --if-exists', async (t) => {
+test('topics are deleted; a missing one is an error, or none with --if-exists', async (t) => {
   const { topics } = await scene(t)
   await topics('create', 'a')
   await topics('create', 'b')

@@ -51,9 +51,10 @@ test('an API that the broker does not serve is refused before anything is sent',
   const connection = await Connection.open(address, connectionOptions)
   t.after(() => connection.close())
   const code = { code: 'UNSUPPORTED_VERSION' }
+  const told = 'versions 0 to 13 are wanted, and the broker serves versions 20 to 30'
   await assert.rejects(connection.request(metadata, body), {
     ...code,
-    message: `127.0.0.1:${address.port}: Metadata: versions 0 to 13 are wanted, and the broker serves versions 20 to 30`,
+    message: `127.0.0.1:${address.port}: Metadata: ${told}`,
   })
   await assert.rejects(connection.post(produce, { acks: 0, timeoutMs: 1, topicData: [] }), code)
   assert.equal(requests.length, 1)
@@ -84,7 +85,7 @@ async function olderBroker(t: Parameters<typeof fakeBroker>[0], tells: boolean) 
   return { asked, address: { host: '127.0.0.1', port: address.port } }
 }
 
-test('a broker that finds ApiVersions too new is asked again in the version that it names', async (t) => {
+test('a broker to which ApiVersions is too new is asked again as it says', async (t) => {
   const { asked, address } = await olderBroker(t, true)
   const connection = await Connection.open(address, connectionOptions)
   connection.close()
@@ -99,7 +100,7 @@ test('one that names none is asked in version 0', async (t) => {
   assert.deepEqual(asked, [4, 0])
 })
 
-test('a request without an answer in time ends the connection and what else waits on it', async (t) => {
+test('a request without an answer in time ends the connection and what waits on it', async (t) => {
   const { address } = await fakeBroker(t, () => {})
   const connection = await Connection.open(address, { ...connectionOptions, requestTimeoutMs: 50 })
   const first = connection.request(metadata, body)
