@@ -234,6 +234,11 @@ export interface NativeAddon {
    */
   segmentSeal(handle: number): Promise<void>
   /**
+   * Does at once what `segmentSeal` does, or waits for the one under way: for when descriptors run
+   * out. Errors: CLOSED, FENCED, NO_SPACE, TOO_MANY_FILES, IO.
+   */
+  segmentSealNow(handle: number): number
+  /**
    * Seals without a sync unless `sync`, then lets go. The handle is CLOSED at once; transfers under
    * way end well.
    */

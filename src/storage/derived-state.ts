@@ -22,6 +22,9 @@ import { ProducerState } from './producer-state.js'
 import { unlinkQuietly } from './segment-removal.js'
 import type { SegmentEntry } from './segments.js'
 
+/** So many snapshots that were taken later wait at most for the one that is written. */
+const SNAPSHOTS_WAITING_MAX = 8
+
 export class DerivedState {
   readonly producers = new ProducerState()
   readonly #directory: string
@@ -32,6 +35,7 @@ export class DerivedState {
   #epochsPending = false
   /** The newest snapshot; producers below it are known without a replay. */
   #snapshotOffset = 0
+  #snapshotsWaiting = 0
   #writing: Promise<void> = Promise.resolve()
 
   constructor(directory: string) {
@@ -196,10 +200,14 @@ export class DerivedState {
     if (offset <= this.#snapshotOffset) return this.#enqueue(() => this.#writeEpochs())
     this.#snapshotOffset = offset
     const bytes = encodeSnapshot(this.producers.entries())
+    this.#snapshotsWaiting++
     return this.#enqueue(async () => {
+      this.#snapshotsWaiting--
       await this.#writeEpochs()
       // One that a cut has overtaken would speak of batches that are gone.
       if (offset > this.#snapshotOffset) return
+      // A log that rolls faster than they are written does well with the newest.
+      if (this.#snapshotsWaiting > SNAPSHOTS_WAITING_MAX) return
       await writeAtomically(this.#snapshotPath(offset), bytes)
     })
   }
