@@ -233,10 +233,7 @@ export interface NativeAddon {
    * reserved tail, unmaps, and syncs. The segment stays readable.
    */
   segmentSeal(handle: number): Promise<void>
-  /**
-   * Does at once what `segmentSeal` does, or waits for the one under way: for when descriptors run
-   * out. Errors: CLOSED, FENCED, NO_SPACE, TOO_MANY_FILES, IO.
-   */
+  /** The same before it returns, for when descriptors run out. Errors: CLOSED, FENCED, IO. */
   segmentSealNow(handle: number): number
   /**
    * Seals without a sync unless `sync`, then lets go. The handle is CLOSED at once; transfers under
@@ -292,10 +289,7 @@ export interface NativeAddon {
    * sent. Returns an id above 0. Errors: BAD_ARGUMENT, CLOSED.
    */
   transferHold(parts: TransferPart[]): number
-  /**
-   * As `transferSend` with the parts of a held transfer, which is over when the result is 0 or an
-   * error.
-   */
+  /** As `transferSend` with the parts of a held transfer, over when the result is at most 0. */
   transferStart(id: number, fd: number, done: (status: number, errno: number) => void): number
   /** Gives up a pending or held transfer; its callback is not called. Unknown ids are ignored. */
   transferCancel(id: number): void
