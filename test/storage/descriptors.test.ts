@@ -4,11 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { memoryDirectory } from '../support/tmp.js'
 
 const script = fileURLToPath(new URL('./descriptors-child.js', import.meta.url))
 const LIMIT = 256
@@ -16,9 +14,7 @@ const MIB = 1024 * 1024
 
 /** What a process with 256 descriptors printed. */
 function child(t: TestContext, what: string) {
-  const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
-  const directory = mkdtempSync(join(root, 'seglog-test-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const directory = memoryDirectory(t)
   const { status, stdout, stderr } = spawnSync(
     '/bin/sh',
     ['-c', `ulimit -n ${LIMIT}; exec "$@"`, 'sh', process.execPath, script, what, directory],
