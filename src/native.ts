@@ -8,7 +8,7 @@
  */
 import { createRequire } from 'node:module'
 import { getSystemErrorMap } from 'node:util'
-import { SeglogError, statusWords } from './errors.js'
+import { addonUnavailable, SeglogError, statusWords } from './errors.js'
 
 /** Results of a native call that did not fail. Values mirror `Code` in native/status.h. */
 export const Status = {
@@ -342,12 +342,7 @@ function load(): NativeAddon {
       segmentLoad: translated('loading of indexes', addon.segmentLoad),
     }
   } catch (cause) {
-    throw new SeglogError(
-      'ADDON_UNAVAILABLE',
-      `the native addon for ${process.platform}-${process.arch} is missing or does not load; ` +
-        'run "npm rebuild seglog" with g++, make and python3 installed',
-      { cause },
-    )
+    throw addonUnavailable(cause)
   }
 }
 

@@ -91,7 +91,9 @@ test('a small file is written beside, synced, renamed, and its name synced', () 
       assert.ok(found >= 0, `${names} of ${part}`)
       at = found + 1
     }
-    const inPlace = calls.filter(({ text }) => text.includes(`"${path}"`) && /O_WRONLY|O_RDWR/.test(text))
+    const inPlace = calls.filter(
+      ({ text }) => text.includes(`"${path}"`) && /O_WRONLY|O_RDWR/.test(text),
+    )
     assert.deepEqual(inPlace, [])
   }
 })
