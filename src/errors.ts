@@ -238,7 +238,7 @@ export class SeglogError extends Error {
   }
 }
 
-/** The addon is not there, or was made for another platform: what was looked for, and what helps. */
+/** The addon is not there, or was made for another platform: what was looked for, what helps. */
 export function addonUnavailable(cause: unknown): SeglogError {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
   const libc = header.glibcVersionRuntime ? `glibc ${header.glibcVersionRuntime}` : 'musl'

@@ -117,7 +117,7 @@ class Crowd {
   }
 }
 
-test('whatever runs at once, offsets are given once and what stands is what was told', async (t) => {
+test('whatever runs at once, offsets are given once and what was told stands', async (t) => {
   const directory = temporaryDirectory(t)
   const options = { segmentBytes: 400, fileDeleteDelayMs: 1, retentionMs: 5000 }
   const log = await open(t, directory, options)
