@@ -92,8 +92,9 @@ test('port 0 is a real port in Metadata and FindCoordinator', async (t) => {
   assert.ok(broker.port > 0)
   assert.equal(broker.bootstrap, `127.0.0.1:${broker.port}`)
   const { brokers } = await wire.call(metadata, 9, { topics: [] })
-  assert.equal(brokers[0]?.port, broker.port)
-  assert.equal((await wire.call(findCoordinator, 3, { key: 'g' })).port, broker.port)
+  assert.deepEqual([brokers[0]?.host, brokers[0]?.port], ['127.0.0.1', broker.port])
+  const coordinator = await wire.call(findCoordinator, 3, { key: 'g' })
+  assert.deepEqual([coordinator.host, coordinator.port], ['127.0.0.1', broker.port])
 })
 
 test('each listener tells its own clients its own address', async (t) => {
