@@ -229,7 +229,8 @@ export class LogManager {
   async #openLog(home: LogDirectory, path: string, remembered: Remembered): Promise<Log> {
     const { log: options, warn } = this.#options
     const onFailure = (error: SeglogError) => this.#fail(home, error)
-    const all = { ...options, ...remembered, onFailure }
+    const onDamage = (line: string) => warn(`${path}: ${line}`)
+    const all = { ...options, ...remembered, onFailure, onDamage }
     const log = await Log.open(path, all, this.#env.now(), this.#env)
     if (log.report.damage) warn(`${path}: ${log.report.damage}`)
     return log

@@ -332,3 +332,28 @@ test('a segment that lost its end above the recovery point ends the log there', 
     await opened.close()
   }
 })
+
+test('a lost end that a clean start does not look for is told when a read comes there', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory, { segmentBytes: 600 })
+  for (let i = 0; i < 12; i++) append(log, `record ${i} ${'.'.repeat(60)}`)
+  await log.close()
+  const [first = '', second = ''] = filesOf(directory, '.log')
+  const next = Number(second.slice(0, 20))
+  const bytes = readFileSync(join(directory, first))
+  truncateSync(join(directory, first), 12 + bytes.readInt32BE(8))
+  const text = `offsets 1 to ${next - 1} are missing before ${second}, unless it was compacted`
+  for (const isCompacted of [false, true]) {
+    const told: string[] = []
+    const onDamage = (line: string) => void told.push(line)
+    const again = await open(t, directory, { clean: true, isCompacted, onDamage })
+    assert.equal(again.report.damage, undefined)
+    for (let round = 0; round < 2; round++) {
+      const found = again.slice(1, 1)?.bytes()
+      assert.equal(found && Number(new DataView(found.buffer).getBigInt64(0)), next)
+    }
+    assert.deepEqual(told, isCompacted ? [] : [text])
+    assert.equal(again.report.damage, isCompacted ? undefined : text)
+    await again.close()
+  }
+})
