@@ -333,7 +333,7 @@ test('a segment that lost its end above the recovery point ends the log there', 
   }
 })
 
-test('a lost end that a clean start does not look for is told when a read comes there', async (t) => {
+test('a lost end that a clean start overlooks is told when a read comes there', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory, { segmentBytes: 600 })
   for (let i = 0; i < 12; i++) append(log, `record ${i} ${'.'.repeat(60)}`)
