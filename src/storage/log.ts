@@ -72,7 +72,11 @@ export class Log {
       const recoveryPoint = Math.max(startOffset, Math.min(known, endOffset))
       const directoryDirty = report.segments === 0 || !options.clean
       const found = { segments, startOffset, recoveryPoint, derived, unsynced, directoryDirty }
-      return new Log(new LogState(directory, options, found, env), report)
+      const onDamage = (line: string) => {
+        report.damage ??= line
+        given.onDamage?.(line)
+      }
+      return new Log(new LogState(directory, { ...options, onDamage }, found, env), report)
     } catch (error) {
       await letGo(segments)
       throw error
