@@ -39,7 +39,7 @@ for (const version of ['4.3.1', '3.6.2'] as const) {
 
   test(`${version}: refuse topics that cannot be`, limit, async () => {
     const most = await topics('--create --topic wide --partitions 1 --replication-factor 3', 1)
-    assert.match(most.text, /replicated 3 time/)
+    assert.match(most.text, /replicat.*3.*time|3.*1 broker/i)
     const wrong = await topics('--create --topic wrong --config retention.ms=never', 1)
     assert.match(wrong.text, /retention\.ms/)
     assert.match((await topics('--describe --topic none', 1)).text, /'none' does not exist/)
