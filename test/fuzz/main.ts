@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- [--requests N] [--seconds S] [--seed X]`: the fuzzer of the broker over the wire.
- * Prints what was done, and ends with 1 where a fault was found.
+ * `npm run fuzz -- [--requests N] [--seconds S] [--seed X]`: the fuzzer of the broker over the
+ * wire. Prints what was done, and ends with 1 where a fault was found.
  */
 import { parseArgs } from 'node:util'
 import { fuzzWire } from './wire.js'

@@ -31,6 +31,7 @@ async function peerOf(t: TestContext, serve: (socket: Socket, bytes: Buffer) => 
   const whole: PeerTally = { ...tally, answerBytes: 0, answerBytesMax: 0 }
   const events = {
     fault: (_: Peer, what: string) => void faults.push(what),
+    answer: () => {},
     progress: () => {},
     closed: () => {
       state.closed = true

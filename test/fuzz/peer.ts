@@ -23,12 +23,15 @@ const KEPT_WRITES = 24
 
 interface Pending {
   key: number
+  version: number
   correlationId: number
 }
 
 export interface PeerEvents {
   /** What must not be; the connection is no longer used. */
   fault(peer: Peer, what: string): void
+  /** `frame` without its length. */
+  answer(key: number, version: number, frame: Buffer): void
   progress(peer: Peer): void
   closed(peer: Peer): void
 }
@@ -147,7 +150,8 @@ export class Peer {
   }
 
   #whole(): void {
-    this.#pending.push({ key: this.#head.readInt16BE(4), correlationId: this.#head.readInt32BE(8) })
+    const [key, version] = [this.#head.readInt16BE(4), this.#head.readInt16BE(6)]
+    this.#pending.push({ key, version, correlationId: this.#head.readInt32BE(8) })
     this.#headBytes = 0
   }
 
@@ -162,17 +166,19 @@ export class Peer {
       }
       this.#tally.answerBytesMax = Math.max(this.#tally.answerBytesMax, sizeBytes)
       if (this.#received.length < 4 + sizeBytes) break
-      this.#answered(this.#received.readInt32BE(4))
+      this.#answered(this.#received.subarray(4, 4 + sizeBytes))
       this.#received = this.#received.subarray(4 + sizeBytes)
     }
     this.#progress()
   }
 
-  #answered(correlationId: number): void {
+  #answered(frame: Buffer): void {
+    const correlationId = frame.readInt32BE(0)
     while (this.#pending.length > 0) {
       const next = this.#pending.shift()
       if (next?.correlationId === correlationId) {
         if (correlationId !== PROBE_ID) this.#tally.answered++
+        this.#events.answer(next.key, next.version, frame)
         return
       }
       if (next?.key !== PRODUCE) break

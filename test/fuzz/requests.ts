@@ -5,8 +5,11 @@
  *
  * What would legitimately take long or stay is kept small: waits, partitions, topics that are made.
  */
+import { fetch } from '../../src/apis/fetch.js'
+import { initProducerId } from '../../src/apis/init-producer-id.js'
+import { joinGroup } from '../../src/apis/join-group.js'
 import { handlers } from '../../src/handlers/registry.js'
-import { encodeRequest } from '../../src/protocol/frame.js'
+import { decodeResponse, encodeRequest } from '../../src/protocol/frame.js'
 import type { AnyApi } from '../../src/protocol/schema.js'
 import { type Type, ZERO_UUID } from '../../src/protocol/types.js'
 import { BatchField, buildBatch } from '../../src/records/index.js'
@@ -32,7 +35,7 @@ export interface MadeRequest {
   plain: boolean
 }
 
-const groups = Array.from({ length: 16 }, (_, index) => `group-${index}`)
+const groups = Array.from({ length: 6 }, (_, index) => `group-${index}`)
 const madeTopics = Array.from({ length: 6 }, (_, index) => `fuzz-made-${index}`)
 const strangeTexts = ['', '.', '..', 'no/name', '__consumer_offsets', 'é', '\0', 'x'.repeat(249)]
 const long = 'y'.repeat(3000)
@@ -65,8 +68,9 @@ const bounds: Record<string, readonly number[]> = {
 
 /** What a number may be, by the end of the name of its field. */
 const numbers: readonly (readonly [RegExp, readonly number[]])[] = [
+  [/^sessionTimeoutMs$/, [20, 100, 400]],
+  [/^rebalanceTimeoutMs$/, [10, 50]],
   [/(maxWait|timeout)Ms$/i, [0, 5, 20]],
-  [/^(sessionTimeout|rebalanceTimeout)Ms$/, [500]],
   [/partition(Index|Id|s|Indexes)?$|^index$/, [0, 0, 0, 1, 2, -1]],
   [/^(numPartitions|count)$/, [1, 2, 3]],
   [/^replicationFactor$/, [1, -1]],
@@ -82,6 +86,16 @@ const numbers: readonly (readonly [RegExp, readonly number[]])[] = [
 /** CreateTopics and DeleteTopics, which mostly leave alone what the others speak of. */
 const MAKING = new Set([19, 20])
 
+const LEARNED_MAX = 12
+const learnable = new Map<number, AnyApi>(
+  [joinGroup, fetch, initProducerId].map((api) => [api.key, api as AnyApi]),
+)
+
+function remember<T extends string | number>(list: T[], value: unknown): void {
+  if (value === undefined || value === '' || value === 0 || value === -1) return
+  if (list.push(value as T) > LEARNED_MAX) list.shift()
+}
+
 /** A field is bent with this chance where its request is. */
 const BENT = 0.12
 
@@ -94,6 +108,11 @@ export class RequestMaker {
   #correlationId = 1
   /** Of the request under way. */
   #key = 0
+  /** What the broker gave out last, so that requests may speak of what is there. */
+  readonly #memberIds: string[] = []
+  readonly #generations: number[] = []
+  readonly #sessionIds: number[] = []
+  readonly #producerIds: number[] = []
 
   constructor(random: Random, places: Places) {
     this.#random = random
@@ -102,7 +121,15 @@ export class RequestMaker {
       Array.from({ length: max - min + 1 }, (_, index) => [api, min + index] as const),
     )
     const records = [{ key: 'k', value: 'some text '.repeat(8) }, { value: null }]
-    this.#batches = codecNames.map((compression) => buildBatch(records, { compression }))
+    const producers = [0, 1, 2].map((baseSequence) => ({
+      id: 1 + baseSequence,
+      epoch: 0,
+      baseSequence,
+    }))
+    this.#batches = [
+      ...codecNames.map((compression) => buildBatch(records, { compression })),
+      ...producers.map((producer) => buildBatch(records, { producer })),
+    ]
     this.#sets = [0, 1].map((magic) => message(magic, { key: 'k', value: 'old text' }))
   }
 
@@ -120,6 +147,17 @@ export class RequestMaker {
     const { parts } = encodeRequest(api, version, this.#correlationId++, clientId, body)
     const frame = Buffer.concat(parts.map((part) => part as Uint8Array))
     return { key: api.key, version, frame, plain }
+  }
+
+  /** Takes from an answer what later requests can name. */
+  learn(key: number, version: number, frame: Uint8Array): void {
+    const api = learnable.get(key)
+    if (api === undefined) return
+    const { body } = decodeResponse(api, version, frame) as { body: Values }
+    remember(this.#memberIds, body.memberId)
+    remember(this.#generations, body.generationId)
+    remember(this.#sessionIds, body.sessionId)
+    remember(this.#producerIds, body.producerId)
   }
 
   #struct(type: AnyType, version: number, plain: boolean): Values {
@@ -164,6 +202,9 @@ export class RequestMaker {
 
   #text(name: string, bent: boolean): string {
     if (bent) return this.#random.pick([...strangeTexts, long])
+    if (name === 'memberId' && this.#random.chance(0.6) && this.#memberIds.length > 0) {
+      return this.#random.pick(this.#memberIds)
+    }
     const known = texts[name]
     if (known !== undefined) return this.#random.pick(known)
     if (MAKING.has(this.#key) && this.#random.chance(0.9)) return this.#random.pick(madeTopics)
@@ -173,8 +214,16 @@ export class RequestMaker {
 
   #number(name: string, kind: string, bent: boolean): number {
     const all = bounds[kind] ?? [0]
+    const learned = bent ? [] : this.#learned(name)
+    if (learned.length > 0 && this.#random.chance(0.6)) return this.#random.pick(learned)
     const known = bent ? undefined : numbers.find(([pattern]) => pattern.test(name))
     return this.#random.pick(known?.[1] ?? (bent ? all : all.slice(0, 3)))
+  }
+
+  #learned(name: string): readonly number[] {
+    if (name.startsWith('generationId')) return this.#generations
+    if (name === 'sessionId') return this.#sessionIds
+    return name === 'producerId' ? this.#producerIds : []
   }
 
   #records(version: number, bent: boolean): Uint8Array {

@@ -180,6 +180,7 @@ export class WireFuzzer {
       this.#port,
       {
         fault: (from, what) => this.#fault(from, what),
+        answer: (key, version, frame) => this.#learn(key, version, frame),
         progress: (from) => this.#pump(from),
         closed: (from) => {
           this.#peers.delete(from)
@@ -214,6 +215,14 @@ export class WireFuzzer {
     const round = Math.floor(this.#kind / maker.kinds)
     this.#corpus[this.#kind % size] = maker.make(this.#kind, round % 2 === 0)
     this.#kind++
+  }
+
+  #learn(key: number, version: number, frame: Buffer): void {
+    try {
+      this.#maker?.learn(key, version, frame)
+    } catch (error) {
+      this.#fault(undefined, `an answer of API ${key} v${version} that does not fit: ${error}`)
+    }
   }
 
   #pump(peer: Peer): void {
