@@ -71,15 +71,15 @@ export class Target {
     })
     createInterface(child.stderr).on('line', (line) => this.#complaint(line))
     const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
-    this.memory.startKiB = this.#residentKiB()
-    this.#watch = setInterval(() => this.#residentKiB(), WATCH_MS)
+    this.memory.startKiB = this.residentKiB()
+    this.#watch = setInterval(() => this.residentKiB(), WATCH_MS)
     return Number(/:(\d+) /.exec(line)?.[1])
   }
 
   /** Ends the broker, which must end well, and removes its data. */
   async stop(): Promise<void> {
     clearInterval(this.#watch)
-    this.memory.endKiB = this.#residentKiB()
+    this.memory.endKiB = this.residentKiB()
     const child = this.#child
     if (child !== undefined && !this.#ended) {
       this.#ended = true
@@ -93,12 +93,8 @@ export class Target {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Lets memory that is free go back, as it does where there is less to do. */
+  /** Resident memory now. */
   residentKiB(): number {
-    return this.#residentKiB()
-  }
-
-  #residentKiB(): number {
     if (this.#ended) return this.memory.endKiB
     try {
       const status = readFileSync(`/proc/${this.#child?.pid}/status`, 'utf8')
