@@ -65,11 +65,11 @@ const COSTLY: ReadonlySet<number> = new Set(
 )
 const COSTLY_SENT = 0.15
 /** In a request that is not refused for their number. */
-const PARTITIONS_SENT_MAX = 100
+const PARTITIONS_SENT_MAX = 20
 const LOOK_MS = 50
 /** How long what may wait is waited for, and how long all else. */
 const PATIENCE_MS = 150
-const BOUND_MS = 10_000
+const BOUND_MS = 30_000
 const FAULTS_MAX = 10
 /**
  * How often the last of a burst may be one that our own reader refuses. It ends the connection, and
