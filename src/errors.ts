@@ -188,6 +188,10 @@ export type ErrorCode =
   | 'INVALID_CONFIG'
   | 'ADDRESS_IN_USE'
   | 'USAGE'
+  // found by a client
+  | 'BROKER_ERROR'
+  | 'DISCONNECTED'
+  | 'TIMED_OUT'
 
 /** What the result codes of the addon mean, for the text of an error. */
 export const statusWords = {

@@ -57,6 +57,8 @@ export interface LogOpening {
    * the report then. A start does not look for it, as it would have to open every segment.
    */
   onDamage?: (line: string) => void
+  /** Told of each flush that had something to sync: how long it took, ms. */
+  onFlush?: (ms: number) => void
 }
 
 type Given = 'segmentBytes' | 'indexIntervalBytes' | 'flushMessages'

@@ -224,7 +224,10 @@ export class Log {
     state.checkOpen()
     const target = state.endOffset
     while (state.truncating && !state.closed) await this.#truncation.catch(() => {})
+    const { onFlush } = state.options
+    const beganMs = onFlush && state.recoveryPoint < target ? state.env.monotonic() : undefined
     await state.flusher.flush(target, () => state.closed)
+    if (beganMs !== undefined) onFlush?.(state.env.monotonic() - beganMs)
     await this.#closing
   }
 
