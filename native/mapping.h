@@ -2,19 +2,10 @@
 // whose pages are in memory and in the page tables before the first copy, so that a full disk is an
 // error of the reservation and never a signal.
 //
-// Windows begin and end at multiples of kPieceBytes, the size of a huge page, and ask for huge
-// pages; the helper thread prepares the next one ahead. Where the kernel takes one huge page of
-// page cache for a piece, and maps it by one entry, 4 KiB are made ready for 0.6 us instead of 6,
-// and copying beats writing up to kCopyCheaplyBelowBytes; above, the calls run at the speed of
-// memory too. Where it does not (an older kernel, another file system, memory in pieces), batches
-// from kCopyBelowBytes on are written.
-//
-// Idle logs cost nothing: windows are asked for only after kMapAfterBytes came since the log was
-// opened, or kMapFlushedAfterBytes since the last flush, since a flush also writes what was
-// populated. They double from one piece up to kWindowBytesMax. While none is ready the caller
-// writes, into the same page cache. For larger batches, and where flushes are frequent, the helper
-// only reserves: a write into reserved blocks costs a tenth less. Two windows are not neighbours in
-// memory: what crosses their border is written by the caller too.
+// The helper thread prepares the next window ahead. While none is ready the caller writes, into the
+// same page cache. Two windows are not neighbours in memory: what crosses their border is written
+// by the caller too. For larger batches, and where flushes are frequent, the helper only reserves:
+// a write into reserved blocks costs a tenth less.
 //
 // A store to a page that the kernel took back and cannot read again would still be a signal: the
 // window is at the end of the log, where pages are recent.
@@ -30,6 +21,12 @@ namespace seglog {
 
 // One mapping of [position, position + length) of a file, which is prepared piece by piece from its
 // start. Unmapped when destroyed.
+//
+// A piece is as large as a huge page, lies at a multiple of it, and asks for one. Where the kernel
+// takes one huge page of page cache for it, and maps it by one entry, 4 KiB are made ready for
+// 0.6 us instead of 6, and copying beats writing up to Windows::kCopyCheaplyBelowBytes; above, the
+// calls run at the speed of memory too. Where it does not (an older kernel, another file system,
+// memory in pieces), batches from Windows::kCopyBelowBytes on are written.
 class Window {
  public:
   static constexpr uint64_t kPieceBytes = uint64_t{2} << 20;
@@ -73,6 +70,10 @@ class Window {
 
 // The windows of one log. Everything but Halt is called under the lock of the segment; Halt is not,
 // since it waits: it belongs to the one job that changes the length of the file.
+//
+// Idle logs cost nothing: windows are asked for only after kMapAfterBytes came since the log was
+// opened, or kMapFlushedAfterBytes since the last flush, since a flush also writes what was
+// populated. They double from one piece up to kWindowBytesMax.
 class Windows {
  public:
   static constexpr uint64_t kMapAfterBytes = uint64_t{1} << 20;
