@@ -191,8 +191,9 @@ void Windows::Extended(uint64_t end, size_t length) {
     return;
   if (small_bytes_ >= map_after_ && small_bytes_ >= all_bytes_ / 2) {
     AskForWindow(end);
-  } else if (since_ask_ >= kReserveAfterBytes) {
-    Ask(end, end, kWindowBytesMax, false);
+  } else if (since_ask_ >= reserve_after_) {
+    if (Ask(end, end, reserve_bytes_, false))
+      reserve_bytes_ = std::min(reserve_bytes_ * 2, kWindowBytesMax);
   }
 }
 
@@ -279,8 +280,10 @@ void Windows::Retire(std::shared_ptr<Window> window) {
 }
 
 void Windows::Flushed() {
-  if (all_bytes_ > 0)
+  if (all_bytes_ > 0) {
     map_after_ = kMapFlushedAfterBytes;
+    reserve_after_ = 1;
+  }
   small_bytes_ = all_bytes_ = 0;
   window_bytes_ = kWindowBytesMin;
 }

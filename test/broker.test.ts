@@ -97,6 +97,15 @@ test('port 0 is a real port in Metadata and FindCoordinator', async (t) => {
   assert.deepEqual([coordinator.host, coordinator.port], ['127.0.0.1', broker.port])
 })
 
+test('localhost is told to clients as the address behind it that is listened on', async (t) => {
+  const broker = await Broker.start({ config: { listeners: 'PLAINTEXT://localhost:0' } })
+  t.after(() => broker.close())
+  const [, host = ''] = broker.bootstrap.match(/^\[?(127\.0\.0\.1|::1)\]?:\d+$/) ?? []
+  const socket = connect(broker.port, host)
+  t.after(() => socket.destroy())
+  await new Promise((resolve, reject) => socket.on('connect', resolve).on('error', reject))
+})
+
 test('each listener tells its own clients its own address', async (t) => {
   const config = {
     listeners: 'IN://127.0.0.1:0,OUT://127.0.0.1:0',
