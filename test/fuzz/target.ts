@@ -20,6 +20,7 @@ const config = {
   listeners: 'PLAINTEXT://127.0.0.1:0',
   'auto.create.topics.enable': false,
   'num.partitions': 1,
+  'log.format': 'json',
   'log.segment.bytes': 1 << 20,
   'log.index.size.max.bytes': 1 << 16,
   'log.retention.bytes': 4 << 20,
@@ -115,15 +116,28 @@ export class Target {
   }
 
   #complaint(line: string): void {
-    if (/^\s+at /.test(line) || /\b(Type|Range|Reference|Assertion|Syntax)Error\b/.test(line)) {
-      this.#fault(`the broker complained: ${line}`)
-    }
-    const kind = line
-      .replace(/\S*\d{4}-\d\d-\d\dT\S*/, '')
-      .replace(/'[^']*'|"[^"]*"/g, "'…'")
-      .replace(/-?\d+(\.\d+)*(:\d+)?/g, '#')
-      .slice(0, 120)
+    const { kind, unforeseen } = complaintOf(line)
+    if (unforeseen) this.#fault(`the broker complained: ${line}`)
     if (this.complaints.size >= KINDS_MAX && !this.complaints.has(kind)) return
     this.complaints.set(kind, (this.complaints.get(kind) ?? 0) + 1)
   }
+}
+
+/**
+ * A line that the broker logged, numbers and names left out, and whether it tells of an error with
+ * a stack, or is no line of the log at all.
+ */
+export function complaintOf(line: string): { kind: string; unforeseen: boolean } {
+  let text: string
+  try {
+    const { level, msg } = JSON.parse(line)
+    text = `${level} ${msg}`
+  } catch {
+    return { kind: line, unforeseen: true }
+  }
+  const kind = text
+    .replace(/'[^']*'|"[^"]*"/g, "'…'")
+    .replace(/-?\d+(\.\d+)*(:\d+)?/g, '#')
+    .slice(0, 120)
+  return { kind, unforeseen: /\n\s+at /.test(text) }
 }
