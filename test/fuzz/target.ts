@@ -9,6 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { heldObjects, type Objects, snapshotArguments } from './heap.js'
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js')
 const WATCH_MS = 100
@@ -19,6 +20,7 @@ const config = {
   listeners: 'PLAINTEXT://127.0.0.1:0',
   'auto.create.topics.enable': false,
   'num.partitions': 1,
+  'log.format': 'json',
   'log.segment.bytes': 1 << 20,
   'log.index.size.max.bytes': 1 << 16,
   'log.retention.bytes': 4 << 20,
@@ -30,6 +32,7 @@ const config = {
   'group.min.session.timeout.ms': 1,
   'group.max.session.timeout.ms': 2000,
   'producer.id.expiration.ms': 2000,
+  'max.incremental.fetch.session.cache.slots': 50,
 }
 
 export interface Memory {
@@ -60,7 +63,8 @@ export class Target {
       '--override',
       `${key}=${value}`,
     ])
-    const child = spawn(process.execPath, [main, 'broker', ...overrides], {
+    const arguments_ = [...snapshotArguments(this.folder), main, 'broker', ...overrides]
+    const child = spawn(process.execPath, arguments_, {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
@@ -74,6 +78,11 @@ export class Target {
     this.memory.startKiB = this.residentKiB()
     this.#watch = setInterval(() => this.residentKiB(), WATCH_MS)
     return Number(/:(\d+) /.exec(line)?.[1])
+  }
+
+  /** What it holds after a collection, by class. Keeps it from its clients for a moment. */
+  objects(): Promise<Objects> {
+    return heldObjects(this.#child?.pid ?? -1, this.folder)
   }
 
   /** Ends the broker, which must end well, and removes its data. */
@@ -107,15 +116,28 @@ export class Target {
   }
 
   #complaint(line: string): void {
-    if (/^\s+at /.test(line) || /\b(Type|Range|Reference|Assertion|Syntax)Error\b/.test(line)) {
-      this.#fault(`the broker complained: ${line}`)
-    }
-    const kind = line
-      .replace(/\S*\d{4}-\d\d-\d\dT\S*/, '')
-      .replace(/'[^']*'|"[^"]*"/g, "'…'")
-      .replace(/-?\d+(\.\d+)*(:\d+)?/g, '#')
-      .slice(0, 120)
+    const { kind, unforeseen } = complaintOf(line)
+    if (unforeseen) this.#fault(`the broker complained: ${line}`)
     if (this.complaints.size >= KINDS_MAX && !this.complaints.has(kind)) return
     this.complaints.set(kind, (this.complaints.get(kind) ?? 0) + 1)
   }
+}
+
+/**
+ * A line that the broker logged, numbers and names left out, and whether it tells of an error with
+ * a stack, or is no line of the log at all.
+ */
+export function complaintOf(line: string): { kind: string; unforeseen: boolean } {
+  let text: string
+  try {
+    const { level, msg } = JSON.parse(line)
+    text = `${level} ${msg}`
+  } catch {
+    return { kind: line, unforeseen: true }
+  }
+  const kind = text
+    .replace(/'[^']*'|"[^"]*"/g, "'…'")
+    .replace(/-?\d+(\.\d+)*(:\d+)?/g, '#')
+    .slice(0, 120)
+  return { kind, unforeseen: /\n\s+at /.test(text) }
 }

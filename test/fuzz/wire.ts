@@ -20,6 +20,7 @@ import { describeLogDirs } from '../../src/apis/describe-log-dirs.js'
 import { apiByKey } from '../../src/apis/registry.js'
 import { readRequestHeader } from '../../src/protocol/frame.js'
 import { type Random, seeded } from '../protocol/random.js'
+import { grown, type Objects } from './heap.js'
 import { Housekeeper } from './housekeeper.js'
 import { mislaid, mutatedFrame } from './mutations.js'
 import { Peer, type PeerTally } from './peer.js'
@@ -66,7 +67,13 @@ const COSTLY: ReadonlySet<number> = new Set(
 const COSTLY_SENT = 0.15
 /** In a request that is not refused for their number. */
 const PARTITIONS_SENT_MAX = 20
+/** How often a client goes without a word once it has sent a burst. */
+const VANISHING = 0.03
 const LOOK_MS = 50
+/** Sessions and connections have ended by then. */
+const SETTLE_MS = 3000
+/** From so many requests on, it pays to count the broker's objects. */
+const OBJECTS_FROM = 100_000
 /** How long what may wait is waited for, and how long all else. */
 const PATIENCE_MS = 150
 const BOUND_MS = 30_000
@@ -115,13 +122,13 @@ export class WireFuzzer {
     for (let kind = 0; kind < this.#maker.kinds * CORPUS_ROUNDS; kind++) this.#renew()
     const began = performance.now()
     for (let i = 0; i < (this.#options.connections ?? CONNECTIONS); i++) this.#connect(i % 6 === 0)
-    const quartersKiB = await this.#untilOver(began)
+    const { quartersKiB, objects } = await this.#untilOver(began)
     const elapsedMs = performance.now() - began
     this.#ending = true
     await this.#drain()
     await steady.stop()
     await keeper.stop()
-    await sleep(500)
+    await this.#judgeObjects(objects)
     await this.#target.stop()
     const faults = [...this.#faults].map(([what, count]) => `${what} (${count} times)`)
     return {
@@ -141,9 +148,17 @@ export class WireFuzzer {
     return this.#sent >= this.#options.requests || this.#faults.size >= FAULTS_MAX || this.#ending
   }
 
-  async #untilOver(began: number): Promise<number[]> {
+  /** With all clients gone, the broker has no more of anything than it had when they were busy. */
+  async #judgeObjects(busy: Objects | undefined): Promise<void> {
+    if (busy === undefined) return
+    await sleep(SETTLE_MS)
+    for (const what of grown(busy, await this.#target.objects())) this.#fault(undefined, what)
+  }
+
+  async #untilOver(began: number): Promise<{ quartersKiB: number[]; objects?: Objects }> {
     const { requests, seconds, tell } = this.#options
     const quarters: number[] = []
+    let objects: Objects | undefined
     let toldAt = began
     while (!this.#over && performance.now() - began < seconds * 1000) {
       await sleep(LOOK_MS)
@@ -153,13 +168,16 @@ export class WireFuzzer {
       while (quarters.length < 3 && done * 4 >= quarters.length + 1) {
         quarters.push(this.#target.residentKiB())
       }
+      if (requests >= OBJECTS_FROM && objects === undefined && done >= 0.2) {
+        objects = await this.#target.objects()
+      }
       if (now - toldAt > 10_000) {
         toldAt = now
         const mib = Math.round(this.#target.residentKiB() / 1024)
         tell?.(`${this.#sent} sent, ${this.#tally.answered} answered, ${mib} MiB resident`)
       }
     }
-    return quarters
+    return { quartersKiB: quarters, ...(objects ? { objects } : {}) }
   }
 
   /** Waits until every connection has what it is owed, or has been left. */
@@ -238,6 +256,7 @@ export class WireFuzzer {
         if (this.#random.chance(0.1)) this.#renew()
       }
       this.#write(peer, Buffer.concat(frames))
+      if (!clean && this.#random.chance(VANISHING)) peer.leave()
     }
   }
 
