@@ -239,9 +239,9 @@ void Windows::Take(uint64_t end) {
     ask_at_ = end;
     Retire(std::move(window));
   } else {
-    // The next one is due when an eighth of this one is used: sooner would dirty memory for a log
-    // that may go idle, later would not leave the helper the time.
-    ask_at_ = window->position() + (window->end() - window->position()) / 8;
+    // The next one is due when this one is used: sooner would dirty memory for a log that may go
+    // idle, later would not leave the helper the time.
+    ask_at_ = window->position() + 1;
     current_ = std::move(window);
     copy_below_ = current_->cheap() ? kCopyCheaplyBelowBytes : kCopyBelowBytes;
   }

@@ -19,8 +19,8 @@
 
 namespace seglog {
 
-// One mapping of [position, position + length) of a file, which is prepared piece by piece. Unmapped
-// when destroyed.
+// One mapping of [position, position + length) of a file, which is prepared piece by piece.
+// Unmapped when destroyed.
 //
 // A piece is as large as a huge page, lies at a multiple of it, and asks for one. Where the kernel
 // takes one huge page of page cache for it, and maps it by one entry, 4 KiB are made ready for
@@ -80,7 +80,7 @@ class Window {
 // length of the file to bring to the disk, and costs a third less.
 class Windows {
  public:
-  static constexpr uint64_t kMapAfterBytes = uint64_t{1} << 20;
+  static constexpr uint64_t kMapAfterBytes = uint64_t{512} << 10;
   static constexpr uint64_t kMapFlushedAfterBytes = uint64_t{16} << 20;
   static constexpr uint64_t kReserveAfterBytes = uint64_t{1} << 20;
   static constexpr uint64_t kWindowBytesMin = Window::kPieceBytes;
