@@ -95,16 +95,26 @@ Status Window::Map(File* file, uint64_t position, uint64_t length,
   return Status::Ok();
 }
 
-Status Window::Prepare() {
-  const uint64_t from = ready_.load(std::memory_order_relaxed);
-  const Status populated = Populate(at(from));
+Status Window::Prepare(uint64_t index) {
+  uint8_t* piece = at(piece_position(index));
+  const Status populated = Populate(piece);
   if (!populated.ok())
     return populated;
-  const uint64_t access_ns = Access(at(from));
-  if (from == position_)
+  const uint64_t access_ns = Access(piece);
+  const uint64_t ready = ready_.load(std::memory_order_relaxed);
+  if (ready == 0)
     cheap_ = access_ns <= kCheapAccessNs;
-  ready_.store(from + kPieceBytes, std::memory_order_release);
+  ready_.store(ready | uint64_t{1} << index, std::memory_order_release);
   return Status::Ok();
+}
+
+bool Window::Holds(uint64_t position, uint64_t length) const {
+  if (position < position_ || position >= end() || length > end() - position || length == 0)
+    return false;
+  const uint64_t first = (position - position_) / kPieceBytes;
+  const uint64_t last = (position + length - 1 - position_) / kPieceBytes;
+  const uint64_t wanted = (uint64_t{2} << last) - (uint64_t{1} << first);
+  return (ready_.load(std::memory_order_acquire) & wanted) == wanted;
 }
 
 uint64_t Window::MappedBytes() {
@@ -127,35 +137,42 @@ struct Windows::Slot {
   bool halted = false;
   uint64_t ticket = 0; // of the last request; an older one does nothing any more
 
+  std::atomic<uint64_t> log_end{0};
+
   void Prepare(File* file, uint64_t own_ticket, uint64_t position, uint64_t length, bool map) {
     std::unique_lock<std::mutex> lock(mutex);
     if (halted || ticket != own_ticket)
       return;
     running = true;
     lock.unlock();
-    std::shared_ptr<Window> prepared;
+    std::shared_ptr<Window> mapped;
     Status result =
-        map ? Window::Map(file, position, length, &prepared) : file->Reserve(position + length);
-    if (prepared != nullptr)
-      result = prepared->Prepare();
-    if (!result.ok())
-      prepared.reset();
+        map ? Window::Map(file, position, length, &mapped) : file->Reserve(position + length);
     lock.lock();
-    asked = false;
-    if (!halted) {
-      window = prepared;
-      status = result;
-      answered.store(true, std::memory_order_release);
-    }
-    // The first piece is in use already while the others follow. What cannot be had is written.
-    while (prepared != nullptr && !halted && !prepared->abandoned() &&
-           prepared->ready() < prepared->end() && result.ok()) {
+    const uint64_t pieces = mapped == nullptr ? 0 : mapped->pieces();
+    for (uint64_t i = 0; i < pieces && !halted && !mapped->abandoned() && result.ok(); i++) {
+      // Where the log is already, pages are small and cost what they cost.
+      if (log_end.load(std::memory_order_relaxed) > mapped->piece_position(i))
+        continue;
       lock.unlock();
-      result = prepared->Prepare();
+      result = mapped->Prepare(i);
       lock.lock();
+      // It is in use while the others follow.
+      if (asked && !halted && result.ok())
+        Answer(mapped, result);
     }
+    if (asked && !halted)
+      Answer(nullptr, result);
     running = false;
     ended.notify_all();
+  }
+
+  // REQUIRES: the lock.
+  void Answer(std::shared_ptr<Window> prepared, Status result) {
+    asked = false;
+    window = std::move(prepared);
+    status = result;
+    answered.store(true, std::memory_order_release);
   }
 };
 
@@ -167,10 +184,7 @@ Windows::~Windows() {
 }
 
 bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
-  if (current_ == nullptr || position < current_->position() || length >= copy_below_)
-    return false;
-  const uint64_t ready = current_->ready();
-  if (position > ready || length > ready - position)
+  if (current_ == nullptr || length >= copy_below_ || !current_->Holds(position, length))
     return false;
   std::memcpy(current_->at(position), bytes, length);
   return true;
@@ -179,6 +193,7 @@ bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
 void Windows::Extended(uint64_t end, size_t length) {
   if (!enabled_)
     return;
+  slot_->log_end.store(end, std::memory_order_relaxed);
   all_bytes_ += length;
   since_ask_ += length;
   if (length < copy_below_)
@@ -207,24 +222,26 @@ void Windows::Take(uint64_t end) {
   const Status status = slot_->status;
   slot_->answered.store(false, std::memory_order_relaxed);
   lock.unlock();
-  if (window == nullptr && status.ok()) {
-    ask_at_ = asked_at_ + (asked_end_ - asked_at_) / 2; // reserved only
+  if (window == nullptr && status.ok() && !asked_to_map_) {
+    ask_at_ = asked_at_ + (asked_end_ - asked_at_) / 2;
     return;
   }
   const uint64_t progress = end - asked_at_;
   lead_ = late_ ? std::min(progress + progress / 4, kLeadBytesMax) : lead_ / 2;
-  if (window == nullptr) {
+  if (window == nullptr && status.ok()) {
+    ask_at_ = end; // the writer was faster
+  } else if (window == nullptr) {
     // Full or short of memory: it may work later, when there is as much more to write.
     if (status.code == Code::kUnsupported)
       enabled_ = false;
     ask_at_ = end + kWindowBytesMax;
   } else if (end >= window->end()) {
-    ask_at_ = end; // the writer was faster
+    ask_at_ = end;
     Retire(std::move(window));
   } else {
-    // The next one is due when an eighth of this one is used: sooner would dirty memory for a log
-    // that may go idle, later would not leave the helper the time.
-    ask_at_ = window->position() + (window->end() - window->position()) / 8;
+    // The next one is due when this one is used: sooner would dirty memory for a log that may go
+    // idle, later would not leave the helper the time.
+    ask_at_ = window->position() + 1;
     current_ = std::move(window);
     copy_below_ = current_->cheap() ? kCopyCheaplyBelowBytes : kCopyBelowBytes;
   }
@@ -261,6 +278,7 @@ bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
     late_ = current_ == nullptr;
     asked_at_ = end;
     asked_end_ = position + length;
+    asked_to_map_ = map;
     ask_at_ = kNever; // until it is answered
     small_bytes_ = all_bytes_ = since_ask_ = 0;
   } else {
@@ -313,6 +331,7 @@ void Windows::Drop() {
 void Windows::Resume() {
   std::lock_guard<std::mutex> lock(slot_->mutex);
   slot_->halted = false;
+  slot_->log_end.store(0, std::memory_order_relaxed); // it may be shorter now
   ask_at_ = lead_ = 0;
 }
 

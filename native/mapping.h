@@ -19,8 +19,8 @@
 
 namespace seglog {
 
-// One mapping of [position, position + length) of a file, which is prepared piece by piece from its
-// start. Unmapped when destroyed.
+// One mapping of [position, position + length) of a file, which is prepared piece by piece.
+// Unmapped when destroyed.
 //
 // A piece is as large as a huge page, lies at a multiple of it, and asks for one. Where the kernel
 // takes one huge page of page cache for it, and maps it by one entry, 4 KiB are made ready for
@@ -37,8 +37,8 @@ class Window {
   // kUnsupported, kNoSpace, kTooManyFiles, kTooLarge (kMappedBytesMax), kIo.
   static Status Map(File* file, uint64_t position, uint64_t length,
                     std::shared_ptr<Window>* result);
-  // Makes the next piece ready; blocks.
-  Status Prepare();
+  // Makes a piece ready; blocks. REQUIRES: index < pieces().
+  Status Prepare(uint64_t index);
   // What all windows of the process hold.
   static uint64_t MappedBytes();
   ~Window();
@@ -47,9 +47,11 @@ class Window {
 
   uint64_t position() const { return position_; }
   uint64_t end() const { return position_ + length_; }
-  // Where the pieces end that are ready.
-  uint64_t ready() const { return ready_.load(std::memory_order_acquire); }
-  // The first piece is on a huge page, or on a machine where others cost as little.
+  uint64_t pieces() const { return length_ / kPieceBytes; }
+  uint64_t piece_position(uint64_t index) const { return position_ + index * kPieceBytes; }
+  // Whether all of it lies in pieces that are ready.
+  bool Holds(uint64_t position, uint64_t length) const;
+  // The piece that was prepared first is a huge page, or on a machine where others cost as little.
   bool cheap() const { return cheap_; }
   uint8_t* at(uint64_t position) const { return data_ + (position - position_); }
   // No further piece is wanted.
@@ -58,14 +60,14 @@ class Window {
 
  private:
   Window(void* address, uint8_t* data, uint64_t position, uint64_t length)
-      : address_(address), data_(data), position_(position), length_(length), ready_(position) {}
+      : address_(address), data_(data), position_(position), length_(length) {}
   void* const address_; // of the range of addresses that holds `data_` at a multiple of a piece
   uint8_t* const data_;
   const uint64_t position_;
   const uint64_t length_;
-  std::atomic<uint64_t> ready_;
+  std::atomic<uint64_t> ready_{0}; // a bit for each piece
   std::atomic<bool> abandoned_{false};
-  bool cheap_ = false; // written before the first piece is ready
+  bool cheap_ = false; // written before a piece is ready
 };
 
 // The windows of one log. Everything but Halt is called under the lock of the segment; Halt is not,
@@ -78,11 +80,12 @@ class Window {
 // length of the file to bring to the disk, and costs a third less.
 class Windows {
  public:
-  static constexpr uint64_t kMapAfterBytes = uint64_t{1} << 20;
+  static constexpr uint64_t kMapAfterBytes = uint64_t{512} << 10;
   static constexpr uint64_t kMapFlushedAfterBytes = uint64_t{16} << 20;
   static constexpr uint64_t kReserveAfterBytes = uint64_t{1} << 20;
   static constexpr uint64_t kWindowBytesMin = Window::kPieceBytes;
   static constexpr uint64_t kWindowBytesMax = uint64_t{16} << 20;
+  static_assert(kWindowBytesMax / Window::kPieceBytes <= 64, "a bit for each piece");
 
   // Nothing is reserved or mapped at or above `limit`.
   Windows(std::shared_ptr<File> file, uint64_t limit, bool enabled);
@@ -135,6 +138,7 @@ class Windows {
   uint64_t ask_at_ = 0;    // no request before the log ends here
   uint64_t asked_at_ = 0;  // where it ended at the last request
   uint64_t asked_end_ = 0; // where what was asked for ends
+  bool asked_to_map_ = false;
   // How far ahead of the end a window begins, so that the log is not written there before it is
   // ready: what was appended while a late one was prepared.
   uint64_t lead_ = 0;

@@ -30,6 +30,8 @@ const DISTINCT_BYTES = 1 << 20
 /** The first fill, by the time that a phase is measured. */
 const WARM_UP = 2
 const FILLS_MAX = 10
+/** Calls that wait for the disk are few: more time, also to have the code compiled before. */
+const DURABLE = 2
 export const IN_FLIGHT = 64
 
 /** Groups of values for one call each, used in turn. */
@@ -171,11 +173,11 @@ export async function measureStore(
   const rates: Rates = await appendAndRead(trial, wanted, phaseMs)
   const groups = groupsOf(wanted)
   await trial.with(true, async (store) => {
-    await durableFor(store, groups, 1, phaseMs / 4)
-    rates.durable = await durableFor(store, groups, 1, phaseMs)
+    await durableFor(store, groups, 1, phaseMs)
+    rates.durable = await durableFor(store, groups, 1, DURABLE * phaseMs)
     if (!kind.overlaps || wanted.perCall > 1) return
-    await durableFor(store, groups, IN_FLIGHT, phaseMs / 4)
-    rates.overlapping = await durableFor(store, groups, IN_FLIGHT, phaseMs)
+    await durableFor(store, groups, IN_FLIGHT, phaseMs)
+    rates.overlapping = await durableFor(store, groups, IN_FLIGHT, DURABLE * phaseMs)
   })
   return rates
 }
