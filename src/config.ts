@@ -6,6 +6,8 @@
  * through `BrokerConfig.change` alone, a topic's not at all. A leaf; touches no file.
  */
 import { brokerKeys, type Endpoint, parseEndpoint, topicKeys } from './config-keys.js'
+import { foreignKeys } from './config-keys-foreign.js'
+import { clientMetricsKeys, groupKeyOf, groupOnlyKeys } from './config-keys-groups.js'
 import { topicOnlyKeys, topicOnlySynonyms } from './config-topic-keys.js'
 import type { Alias, Key } from './config-types.js'
 import { SeglogError } from './errors.js'
@@ -50,12 +52,17 @@ interface Setting {
   text: string
   value: unknown
   given: boolean
+  /** What was written under which other name. */
+  alias?: { name: string; text: string }
 }
 
 /** Of a string with a length of two bytes. */
 const TEXT_BYTES_MAX = 32_767
 
-const brokerTable = new Map<string, Key<unknown>>(Object.entries(brokerKeys))
+const brokerTable = new Map<string, Key<unknown>>([
+  ...Object.entries(brokerKeys),
+  ...Object.entries(foreignKeys),
+])
 const topicTable = new Map<string, BrokerKey>(Object.entries(topicKeys))
 const topicOnlyTable = new Map<string, Key<unknown>>(Object.entries(topicOnlyKeys))
 
@@ -146,12 +153,25 @@ export class BrokerConfig {
     )
   }
 
+  /** Every key, and every other name of one as the key that it is in Kafka. */
   entries(): ConfigEntry[] {
-    return [...brokerTable].map(([name, key]) => {
+    return [...brokerTable].flatMap(([name, key]) => {
       const synonyms = this.values(name)
       const { text = null, source = 'default' } = synonyms[0] ?? {}
-      return { name, text, source, synonyms, key }
+      const entry: ConfigEntry = { name, text, source, synonyms, key }
+      return [entry, ...key.aliases.map((alias) => this.#aliasEntry(entry, alias))]
     })
+  }
+
+  #aliasEntry(entry: ConfigEntry, { name, factor, defaultText }: Alias): ConfigEntry {
+    if (defaultText === undefined) return { ...entry, name }
+    const written = this.#settings.get(entry.name)?.alias
+    const own = written?.name === name ? written.text : undefined
+    const text = own ?? defaultText
+    const source = own === undefined ? 'default' : 'broker'
+    const synonyms = text === null ? [] : [{ name, text, source } as const]
+    const type = factor === undefined ? entry.key.type : 'int'
+    return { name, text, source, synonyms, key: { ...entry.key, type } }
   }
 
   /** What was changed for all brokers. */
@@ -223,6 +243,31 @@ export class TopicConfig {
   }
 }
 
+/**
+ * The configuration of any group: what its protocol takes from the broker's keys of the same name
+ * behind `group.`, and what has a default of its own. No group has values of its own.
+ */
+export function groupEntries(broker: BrokerConfig): ConfigEntry[] {
+  const inherited = broker.entries().flatMap((entry) => {
+    const name = groupKeyOf(entry.name)
+    return name === undefined ? [] : { ...entry, name }
+  })
+  return [...inherited, ...defaultEntries(groupOnlyKeys)]
+}
+
+/** The configuration of any subscription to metrics of clients. None has values of its own. */
+export function clientMetricsEntries(): ConfigEntry[] {
+  return defaultEntries(clientMetricsKeys)
+}
+
+function defaultEntries(keys: Readonly<Record<string, Key<unknown>>>): ConfigEntry[] {
+  return Object.entries(keys).map(([name, key]) => {
+    const { defaultText: text } = key
+    const source = 'default'
+    return { name, text, source, synonyms: [{ name, text, source }], key }
+  })
+}
+
 /** The key of a topic under its name; undefined where there is none. */
 export function topicKey(name: string): Key<unknown> | undefined {
   const brokerKey = topicTable.get(name)
@@ -261,11 +306,13 @@ function take(
   if (found === undefined) return setting(name, key, key.defaultText, false)
   if (key.effect !== 'yes') warn(`configuration key ${found.alias.name} has no effect here`)
   const { alias, text } = found
-  if (alias.factor === undefined) return setting(alias.name, key, text, true)
+  const told = alias.name === name ? {} : { alias: { name: alias.name, text: text.trim() } }
+  if (alias.factor === undefined) return { ...setting(alias.name, key, text, true), ...told }
   // Below 0 means "never" in every unit.
   const whole = /^[+-]?\d{1,10}$/.test(text.trim()) ? Number(text) : undefined
   if (whole === undefined) throw invalid(alias.name, text, 'a whole number')
-  return setting(alias.name, key, String(whole < 0 ? whole : whole * alias.factor), true)
+  const inUnits = String(whole < 0 ? whole : whole * alias.factor)
+  return { ...setting(alias.name, key, inUnits, true), ...told }
 }
 
 function setting(name: string, key: Key<unknown>, written: string, given: boolean): Setting {
@@ -303,10 +350,14 @@ function checkTogether(config: BrokerConfig) {
   if (new Set(names).size !== names.length) {
     throw invalid('listeners', config.text('listeners'), 'a different name for each listener')
   }
-  const mapped = config.get('listener.security.protocol.map').map((entry) => entry.split(':')[0])
-  const unmapped = names.find((name) => !mapped.some((known) => known?.toUpperCase() === name))
+  const mapped = config.get('listener.security.protocol.map').flatMap((entry) => {
+    const [name = '', protocol] = entry.split(':')
+    return protocol === 'PLAINTEXT' ? name : []
+  })
+  const unmapped = names.find((name) => !mapped.some((known) => known.toUpperCase() === name))
   if (unmapped !== undefined) {
-    throw invalid('listeners', config.text('listeners'), `names of ${mapped.join(', ')}`)
+    const text = `names that listener.security.protocol.map calls PLAINTEXT: ${mapped.join(', ')}`
+    throw invalid('listeners', config.text('listeners'), text)
   }
   for (const { name, host } of endpoints(config.get('advertised.listeners'))) {
     if (!names.includes(name) || host === '' || host === '0.0.0.0' || host === '::') {

@@ -124,8 +124,8 @@ test('what is no key or no value changes nothing', async (t) => {
     [[APPEND, 'retention.bytes', '1'], 40],
     [[SET, 'retention.bytes', null], 42],
     [[APPEND, 'cleanup.policy', null], 42],
-    [[9, 'retention.bytes', '1'], 42],
-    [[-1, 'retention.bytes', '1'], 42],
+    [[9, 'retention.bytes', '1'], -1],
+    [[-1, 'retention.bytes', '1'], -1],
     [[DELETE, 'retention.ms', null], 42],
   ]
   for (const [bad, code] of cases) {
