@@ -170,7 +170,7 @@ export const groupKeys = {
 }
 
 /** Keys that the broker has, and that no single group may set. */
-const BROKERS_ALONE = /\.(min|max)\.|\.(assignors|migration\.policy)$/
+const BROKERS_ALONE = /^group\.\w+\.(min|max)\.|\.(assignors|migration\.policy)$/
 
 /** What a group calls a key of the broker; undefined where it has none of that name. */
 export function groupKeyOf(brokerKey: string): string | undefined {

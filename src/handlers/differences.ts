@@ -79,8 +79,8 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
   ],
   [
     'DescribeConfigs: texts in own words; the keys that ZooKeeper needs beside those of Kafka; ' +
-      'other defaults of log.dir and queued.max.request.bytes; listeners and their map of ' +
-      'protocols cannot be changed while the broker runs',
+      'other defaults of log.dir and queued.max.request.bytes; no roles and controllers; listeners ' +
+      'and their map of protocols cannot be changed while the broker runs',
     'docs/configuration.md has all keys',
   ],
   [
@@ -91,6 +91,10 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
   [
     'DescribeConfigs of the loggers of a broker: none, and to change one: 40',
     'the log of this broker has no parts with a level of their own',
+  ],
+  [
+    'DescribeLogDirs: other sizes of __consumer_offsets',
+    'its records are written as by 3.6.2, which can read no later ones',
   ],
   [
     'min.insync.replicas comes from the defaults',
