@@ -116,6 +116,7 @@ export const brokerKeys = {
     of: 'paths',
     empty: false,
     aliases: [{ name: 'log.dir', defaultText: './data' }],
+    isUnset: true,
   }),
   'log.segment.bytes': int(1_073_741_824, 'The size at which a new segment begins.', { min: 14 }),
   'log.roll.ms': long(7 * days, 'The age at which a new segment begins.', {

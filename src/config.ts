@@ -124,18 +124,31 @@ export class BrokerConfig {
     return this.#setting(key)?.text ?? ''
   }
 
-  /** All values of a key, the one that counts first. */
+  /**
+   * All values of a key, the one that counts first. As in Kafka, of a key that it leaves unset the
+   * values in other units follow, and none is told while none has the key's own name.
+   */
   values(name: string): ConfigValue[] {
     const found: ConfigValue[] = []
     for (const { source, settings } of this.#changes) {
       const changed = settings.get(name)
       if (changed) found.push({ name, text: changed.text, source })
     }
-    const started = this.#settings.get(name)
-    if (started?.given) found.push({ name, text: started.text, source: 'broker' })
     const key = brokerTable.get(name)
-    if (key && !key.isUnset) found.push({ name, text: key.defaultText, source: 'default' })
-    return found
+    const started = this.#settings.get(name)
+    const isOwn = started?.given && (key?.isUnset !== true || started.alias === undefined)
+    if (isOwn) found.push({ name, text: started.text, source: 'broker' })
+    if (!key?.isUnset) return key ? [...found, defaultValue(name, key.defaultText)] : found
+    return found.length === 0 ? [] : [...found, ...this.#inOtherUnits(name, key)]
+  }
+
+  #inOtherUnits(keyName: string, key: Key<unknown>): ConfigValue[] {
+    const written = this.#settings.get(keyName)?.alias
+    return key.aliases.flatMap(({ name, factor, defaultText }) => {
+      if (factor === undefined) return []
+      const given = written?.name === name ? [{ ...written, source: 'broker' as const }] : []
+      return [...given, ...(defaultText == null ? [] : [defaultValue(name, defaultText)])]
+    })
   }
 
   get listeners(): Endpoint[] {
@@ -164,12 +177,14 @@ export class BrokerConfig {
   }
 
   #aliasEntry(entry: ConfigEntry, { name, factor, defaultText }: Alias): ConfigEntry {
-    if (defaultText === undefined) return { ...entry, name }
+    if (defaultText === undefined) {
+      const given = entry.synonyms.filter(({ source }) => source !== 'default')
+      return { ...entry, name, synonyms: given.map((value) => ({ ...value, name })) }
+    }
     const written = this.#settings.get(entry.name)?.alias
-    const own = written?.name === name ? written.text : undefined
-    const text = own ?? defaultText
-    const source = own === undefined ? 'default' : 'broker'
-    const synonyms = text === null ? [] : [{ name, text, source } as const]
+    const synonyms = defaultText === null ? [] : [defaultValue(name, defaultText)]
+    if (written?.name === name) synonyms.unshift({ ...written, source: 'broker' })
+    const { text = null, source = 'default' } = synonyms[0] ?? {}
     const type = factor === undefined ? entry.key.type : 'int'
     return { name, text, source, synonyms, key: { ...entry.key, type } }
   }
@@ -257,15 +272,18 @@ export function groupEntries(broker: BrokerConfig): ConfigEntry[] {
 
 /** The configuration of any subscription to metrics of clients. None has values of its own. */
 export function clientMetricsEntries(): ConfigEntry[] {
-  return defaultEntries(clientMetricsKeys)
+  return defaultEntries(clientMetricsKeys).map((entry) => ({ ...entry, synonyms: [] }))
 }
 
 function defaultEntries(keys: Readonly<Record<string, Key<unknown>>>): ConfigEntry[] {
   return Object.entries(keys).map(([name, key]) => {
-    const { defaultText: text } = key
-    const source = 'default'
-    return { name, text, source, synonyms: [{ name, text, source }], key }
+    const value = defaultValue(name, key.defaultText)
+    return { ...value, synonyms: [value], key }
   })
+}
+
+function defaultValue(name: string, text: string): ConfigValue {
+  return { name, text, source: 'default' }
 }
 
 /** The key of a topic under its name; undefined where there is none. */

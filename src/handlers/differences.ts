@@ -42,6 +42,11 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
     'each one promises a part that there is none of',
   ],
   [
+    'Fetch 0 to 3: messages alone',
+    'Kafka adds a part of a message to fill the size that it has promised',
+  ],
+  ['DescribeConfigs 0 tells what is a default', '3.6.2 calls nothing so there, whatever it is'],
+  [
     'Metadata with auto-creation answers with the topic',
     'Kafka says 3 first and makes the topic meanwhile; here it is served by then, so that the ' +
       'first produce finds it',
@@ -79,8 +84,8 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
   ],
   [
     'DescribeConfigs: texts in own words; the keys that ZooKeeper needs beside those of Kafka; ' +
-      'other defaults of log.dir and queued.max.request.bytes; no roles and controllers; listeners ' +
-      'and their map of protocols cannot be changed while the broker runs',
+      'other defaults of places, replicas, delays and queues; no roles and controllers; ' +
+      'listeners and their map of protocols cannot be changed while the broker runs',
     'docs/configuration.md has all keys',
   ],
   [

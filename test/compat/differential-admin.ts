@@ -44,7 +44,10 @@ const creates = cases('CreateTopics', {
     const assignments = [{ partitionIndex: 0, brokerIds: [99] }]
     return creating(topic(`df-new-${n}`, { numPartitions: -1, replicationFactor: -1, assignments }))
   },
-  validated: { from: 1, body: (_, n) => ({ ...creating(topic(`df-no-${n}`)), validateOnly: true }) },
+  validated: {
+    from: 1,
+    body: (_, n) => ({ ...creating(topic(`df-no-${n}`)), validateOnly: true }),
+  },
   'no time': (_, n) => ({ ...creating(topic(`df-new-${n}`)), timeoutMs: 0 }),
 })
 
@@ -152,7 +155,8 @@ const alters = [
   ...cases('AlterConfigs', alterations),
   ...cases('IncrementalAlterConfigs', {
     ...alterations,
-    'unknown operation': () => setting(TOPIC, 'df-plain', [{ ...retention('1'), configOperation: 9 }]),
+    'unknown operation': () =>
+      setting(TOPIC, 'df-plain', [{ ...retention('1'), configOperation: 9 }]),
     'appended to no list': () =>
       setting(TOPIC, 'df-plain', [{ ...retention('1'), configOperation: 2 }]),
     'unknown logger': () => setting(8, '1', [{ name: 'df', value: 'INFO' }]),
@@ -188,8 +192,7 @@ const reassigning = (name: string, replicas: number[] | null, timeoutMs = 5000):
 const replicas = [
   ...cases('ElectLeaders', {
     good: () => electing(),
-    'unknown topic': () =>
-      electing({ topicPartitions: [{ topic: 'df-none', partitions: [0] }] }),
+    'unknown topic': () => electing({ topicPartitions: [{ topic: 'df-none', partitions: [0] }] }),
     'unknown type': { from: 1, body: () => electing({ electionType: 9 }) },
     'no time': () => electing({ timeoutMs: 0 }),
   }),

@@ -3,8 +3,8 @@
  * that a group committed, a group with one member, and coordinators that are ready.
  */
 import { buildBatch } from '../../src/records/encoder.js'
-import { sleep } from './harness.js'
 import { type Answer, type Body, rows, type Side } from './differential-side.js'
+import { sleep } from './harness.js'
 
 const keyed = (key: string, value: string | null, timestamp: number) => {
   return { key: Buffer.from(key), value: value === null ? null : Buffer.from(value), timestamp }
@@ -118,10 +118,10 @@ export async function join(side: Side, groupId: string): Promise<string> {
 
 async function ready(ask: () => Promise<Answer>): Promise<void> {
   let errorCode: unknown
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1000; i++) {
     errorCode = (await ask()).errorCode
     if (errorCode === 0) return
-    await sleep(50)
+    await sleep(15)
   }
   throw new Error(`still not ready: ${errorCode}`)
 }

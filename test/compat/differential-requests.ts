@@ -2,8 +2,9 @@
  * The requests of clients that both brokers get: records, offsets, metadata, groups. Each is sent
  * in every version that has a way to say it; `n` is another number each time.
  */
-import { downConverted } from '../../src/records/conversion.js'
+
 import { ZERO_UUID } from '../../src/protocol/types.js'
+import { downConverted } from '../../src/records/conversion.js'
 import { damaged } from '../support/batches.js'
 import {
   batch,
@@ -119,8 +120,7 @@ const fetches = group('Fetch', (side) => fetchBody(side, 'df-plain'), {
   'offset -1': (side) => fetchBody(side, 'df-plain', { fetchOffset: -1 }),
   'from within a batch': (side) => fetchBody(side, 'df-plain', { fetchOffset: 4 }),
   'a later epoch': (side) => fetchBody(side, 'df-plain', { currentLeaderEpoch: 9 }),
-  'unknown session': (side) =>
-    fetchBody(side, 'df-plain', {}, { sessionId: 77, sessionEpoch: 3 }),
+  'unknown session': (side) => fetchBody(side, 'df-plain', {}, { sessionId: 77, sessionEpoch: 3 }),
   'new session': (side) => fetchBody(side, 'df-plain', {}, { sessionEpoch: 0 }),
   'limit -1': {
     from: 4,
@@ -208,7 +208,11 @@ const offsetFetches = group(
     'all topics': {
       from: 2,
       body: () => {
-        return { groupId: 'df-offsets', topics: null, groups: [{ groupId: 'df-offsets', topics: null }] }
+        return {
+          groupId: 'df-offsets',
+          topics: null,
+          groups: [{ groupId: 'df-offsets', topics: null }],
+        }
       },
     },
     'unknown group': (side) => offsets(side, 'df-nobody', 'df-plain', [0]),

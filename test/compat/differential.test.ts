@@ -6,29 +6,18 @@
  * differ: see `differential-meant.ts`.
  */
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { apis } from '../../src/apis/registry.js'
 import { SeglogError } from '../../src/errors.js'
 import type { AnyApi } from '../../src/protocol/schema.js'
 import { adminCases } from './differential-admin.js'
+import { type Difference, differences, type Meant, surprises } from './differential-compare.js'
 import { prepareSide } from './differential-fixtures.js'
-import {
-  type Difference,
-  differences,
-  type Meant,
-  meantFor3,
-  meantFor4,
-  surprises,
-} from './differential-meant.js'
+import { meantFor3, meantFor4 } from './differential-meant.js'
 import { type Case, clientCases, prepareClientCases } from './differential-requests.js'
 import { encoded, ofVersion, Side, shortened, tableOf } from './differential-side.js'
 import { startBroker, temporaryFolder } from './harness.js'
-import {
-  type Server,
-  startKafka4,
-  startKafkaOnZooKeeper,
-  startZooKeeper,
-} from './kafka-server.js'
+import { type Server, startKafka4, startKafkaOnZooKeeper, startZooKeeper } from './kafka-server.js'
 import { prepare } from './prepare.js'
 
 const limit = { timeout: 300_000 }
@@ -37,7 +26,6 @@ const cases = [...clientCases, ...adminCases]
 /** What would differ by default, or cost time. */
 const settings = {
   'broker.id': 1,
-  'log.retention.ms': -1,
   'offsets.topic.num.partitions': 1,
   'offsets.topic.replication.factor': 1,
   'transaction.state.log.num.partitions': 1,
@@ -64,6 +52,29 @@ const firstOf4 = new Map([
 const isDropped = ({ name }: AnyApi, version: number) => version < (firstOf4.get(name) ?? 0)
 
 before(prepare)
+
+/** Both Kafkas, started at the same time, since most of that is waiting. */
+let servers: Promise<{ kafka4: Server; kafka3: Server; zooKeeper: Server }> | undefined
+
+function started() {
+  servers ??= (async () => {
+    const [kafka4, [kafka3, zooKeeper]] = await Promise.all([
+      startKafka4(temporaryFolder(), settings),
+      startZooKeeper(temporaryFolder()).then(async (zooKeeper) => {
+        const folder = temporaryFolder()
+        return [await startKafkaOnZooKeeper('3.6.2', folder, zooKeeper, settings), zooKeeper]
+      }) as Promise<[Server, Server]>,
+    ])
+    return { kafka4, kafka3, zooKeeper }
+  })()
+  return servers
+}
+
+after(async () => {
+  const { kafka4, kafka3, zooKeeper } = (await servers) ?? {}
+  await Promise.all([kafka4?.stop(), kafka3?.stop()])
+  await zooKeeper?.stop()
+})
 
 interface Pair {
   readonly kafka: Side
@@ -163,21 +174,21 @@ test('every API that is served has a good request among those that are compared'
 })
 
 test('answers are those of Kafka 4.3.1, in all versions that it serves', limit, async () => {
-  const server = await startKafka4(temporaryFolder(), settings)
+  const { kafka4 } = await started()
   const isAsked = (api: AnyApi, version: number) => !isDropped(api, version)
-  const kafka = await compareAll(server, isAsked, meantFor4)
+  const kafka = await compareAll(kafka4, isAsked, meantFor4)
   // It says so itself, but for Produce, which it advertises from 0 on and closes the connection.
   for (const api of apis.filter(({ name }) => name !== 'Produce')) {
     const [first] = kafka.ranges.get(api.key) ?? []
     assert.equal(first, firstOf4.get(api.name) ?? 0, api.name)
   }
-  await server.stop()
 })
 
-test('answers are those of Kafka 3.6.2, in the versions that 4.3.1 has dropped', limit, async () => {
-  const zooKeeper = await startZooKeeper(temporaryFolder())
-  const server = await startKafkaOnZooKeeper('3.6.2', temporaryFolder(), zooKeeper, settings)
-  await compareAll(server, isDropped, meantFor3)
-  await server.stop()
-  await zooKeeper.stop()
-})
+test(
+  'answers are those of Kafka 3.6.2, in the versions that 4.3.1 has dropped',
+  limit,
+  async () => {
+    const { kafka3 } = await started()
+    await compareAll(kafka3, isDropped, meantFor3)
+  },
+)
