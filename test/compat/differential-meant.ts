@@ -128,7 +128,7 @@ export const meantFor3: readonly Meant[] = [
   {
     api: 'CreateTopics',
     name: 'an unknown broker',
-    path: /^$|\/errorCode$/,
+    path: /\/errorCode$/,
     why: 'it makes the topic and waits for a broker that does not come',
   },
 ]
