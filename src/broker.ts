@@ -43,17 +43,21 @@ export class Broker {
   /** Absolute paths of the log directories. */
   readonly dataDirs: readonly string[]
   readonly coordination: string
+  /** The port of metrics and health, where `metrics.port` asks for one. */
+  readonly metricsPort: number | undefined
   readonly #parts: Parts
   #closing: Promise<void> | undefined
 
   private constructor(parts: Parts, endpoint: Endpoint) {
     this.#parts = parts
     this.port = endpoint.port
-    this.bootstrap = `${endpoint.host}:${endpoint.port}`
+    const { host, port } = endpoint
+    this.bootstrap = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
     this.brokerId = parts.context.brokerId
     this.clusterId = parts.context.clusterId
     this.dataDirs = parts.dataDirs
     this.coordination = parts.coordination.kind
+    this.metricsPort = parts.metrics?.port
   }
 
   /**
@@ -73,6 +77,7 @@ export class Broker {
     async function start(options: BrokerOptions, undo: Undo): Promise<Broker> {
       const parts = await openParts(options, undo)
       const endpoints = await listen(parts, undo)
+      parts.metrics?.ready(parts)
       return new Broker(parts, endpoints[0]!)
     }
   }
@@ -82,7 +87,7 @@ export class Broker {
    * cleanly.
    */
   close(): Promise<void> {
-    this.#closing ??= closeParts(this.#parts)
+    this.#closing ??= closeParts(this.#parts).finally(() => this.#parts.metrics?.close())
     return this.#closing
   }
 }
@@ -107,7 +112,7 @@ function checkGiven(options: BrokerOptions): void {
 }
 
 async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
-  const { context, listeners, logger, coordination } = parts
+  const { context, listeners, logger, coordination, metrics } = parts
   const { config, env } = context
   const endpoints: Endpoint[] = []
   const quota = new ConnectionQuota(
@@ -122,6 +127,7 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   })
   for (const [i, { host, port }] of config.listeners.entries()) {
     const endpoint = { host: '', port: 0 }
+    const dispatch = dispatcher(handlers, context, endpoint)
     const listener = await Listener.open(
       {
         host,
@@ -131,13 +137,13 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
         quota,
         memory,
       },
-      dispatcher(handlers, context, endpoint),
+      metrics ? metrics.measured(dispatch) : dispatch,
       env,
       logger,
     )
     listeners.push(listener)
     const advertised = config.advertisedListeners[i]
-    endpoint.host = advertised?.host || reachableHost(host)
+    endpoint.host = reachableHost(advertised?.host || host, listener)
     endpoint.port = advertised?.port || listener.port
     endpoints.push(endpoint)
   }
@@ -148,13 +154,18 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   return endpoints
 }
 
-/** An address that means "any" cannot be connected to; the machine's name can. */
-function reachableHost(host: string): string {
+/**
+ * An address that means "any" cannot be connected to; the machine's name can. A client may find
+ * another address behind localhost than the one that is listened on.
+ */
+function reachableHost(host: string, listener: Listener): string {
+  if (host === 'localhost' && listener.host === host) return listener.address
   return host === '' || host === '0.0.0.0' || host === '::' ? hostname() : host
 }
 
 async function closeParts(parts: Parts): Promise<void> {
   const { context, listeners, coordination, logs, temporary } = parts
+  parts.metrics?.stopping()
   context.groups.close()
   // Whoever is parked gets an answer now, and whoever asks again is not heard any more.
   const drained = Promise.all(listeners.map((listener) => listener.close(DRAIN_MS)))

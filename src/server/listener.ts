@@ -3,7 +3,7 @@
  * however many there are.
  */
 import type { Server, Socket } from 'node:net'
-import { type Env, portOf, type Timer } from '../env.js'
+import { addressOf, type Env, portOf, type Timer } from '../env.js'
 import { SeglogError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { Connection, type Dispatch } from './connection.js'
@@ -58,6 +58,8 @@ const SWEEP_MS_MAX = 30_000
 
 export class Listener {
   readonly host: string
+  /** What the host is a name of. */
+  readonly address: string
   readonly port: number
   readonly #server: Server
   readonly #env: Env
@@ -70,6 +72,7 @@ export class Listener {
     this.#env = env
     this.#options = options
     this.host = options.host
+    this.address = addressOf(server)
     this.port = portOf(server)
     this.#scheduleSweep()
   }
@@ -166,7 +169,11 @@ export class Listener {
   }
 }
 
-function listenError({ host, port }: ListenerOptions, cause: unknown): SeglogError {
+/** What was wrong with an address, in one line. */
+export function listenError(
+  { host, port }: { host: string; port: number },
+  cause: unknown,
+): SeglogError {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'EADDRINUSE') {
     return new SeglogError('ADDRESS_IN_USE', `${host}:${port} is taken by another process`, {

@@ -8,7 +8,7 @@
  */
 import { rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ioError } from '../atomic-file.js'
+import { ioError, isMissing } from '../atomic-file.js'
 import type { Env, Timer } from '../env.js'
 import { native } from '../native.js'
 import { DELETED_ENDING, segmentName } from './log-files.js'
@@ -105,7 +105,7 @@ export async function renameIfThere(from: string, to: string): Promise<boolean> 
     await rename(from, to)
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    if (isMissing(error)) return false
     throw ioError(from, error)
   }
 }
