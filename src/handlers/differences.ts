@@ -85,7 +85,8 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
     'it is what the age of a producer is counted from',
   ],
   [
-    'DescribeConfigs: texts in own words; the keys that ZooKeeper needs beside those of Kafka; ' +
+    'DescribeConfigs: texts in own words; the keys of ZooKeeper, log and metrics beside those of ' +
+      'Kafka; ' +
       'other defaults of places, replicas, delays and queues; no roles and controllers; ' +
       'listeners and their map of protocols cannot be changed while the broker runs',
     'docs/configuration.md has all keys',

@@ -73,6 +73,10 @@ export const meantFor4: readonly Meant[] = [
     ...wholeBroker,
     why: 'Kafka 4 knows no ZooKeeper',
   }),
+  ...each(['log.format', 'log.level', 'metrics.host', 'metrics.port'], configs, {
+    ...wholeBroker,
+    why: "the broker's own log and metrics",
+  }),
   {
     api: 'DescribeConfigs',
     path: /\/configs\/min\.insync\.replicas\//,
