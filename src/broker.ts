@@ -116,8 +116,8 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   const { config, env } = context
   const endpoints: Endpoint[] = []
   const quota = new ConnectionQuota(
-    config.get('max.connections'),
-    config.get('max.connections.per.ip'),
+    () => config.get('max.connections'),
+    () => config.get('max.connections.per.ip'),
   )
   const memory = new RequestMemory(config.get('queued.max.request.bytes'), env)
   parts.memory = memory

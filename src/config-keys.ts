@@ -12,6 +12,7 @@ import {
   list,
   long,
   never,
+  short,
   string,
 } from './config-types.js'
 
@@ -36,11 +37,15 @@ export const brokerKeys = {
     'What clients are told to connect to, by name of listener. Empty: the listeners themselves.',
     { of: 'NAME://host:port', check: isListener },
   ),
-  'listener.security.protocol.map': list(
-    'PLAINTEXT:PLAINTEXT',
-    'The security protocol of each listener name. PLAINTEXT is the only one there is.',
-    { of: 'NAME:PLAINTEXT', empty: false, check: (entry) => /^\w+:PLAINTEXT$/.test(entry) },
-  ),
+  'listener.security.protocol.map': {
+    ...list(
+      'SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT',
+      'The security protocol of each listener name. A listener that is opened has PLAINTEXT.',
+      { of: 'NAME:PROTOCOL', empty: false, check: isMapped },
+    ),
+    // Kafka calls it so.
+    type: 'string',
+  },
   'zookeeper.connect': string(
     '',
     'host:port,host:port/chroot of ZooKeeper. Empty: coordination is embedded, one broker alone.',
@@ -124,17 +129,18 @@ export const brokerKeys = {
   'log.dirs': list('./data', 'Directories of the logs. Kafka has /tmp/kafka-logs.', {
     of: 'paths',
     empty: false,
-    aliases: [{ name: 'log.dir' }],
+    aliases: [{ name: 'log.dir', defaultText: './data' }],
+    isUnset: true,
   }),
   'log.segment.bytes': int(1_073_741_824, 'The size at which a new segment begins.', { min: 14 }),
   'log.roll.ms': long(7 * days, 'The age at which a new segment begins.', {
     min: 1,
-    aliases: [{ name: 'log.roll.hours', factor: hours }],
+    aliases: [{ name: 'log.roll.hours', factor: hours, defaultText: '168' }],
     isUnset: true,
   }),
   'log.roll.jitter.ms': long(0, 'At most so much is taken off log.roll.ms at random.', {
     min: 0,
-    aliases: [{ name: 'log.roll.jitter.hours', factor: hours }],
+    aliases: [{ name: 'log.roll.jitter.hours', factor: hours, defaultText: '0' }],
     isUnset: true,
   }),
   'log.index.interval.bytes': int(4096, 'Bytes of log between two entries of an index.', {
@@ -173,8 +179,8 @@ export const brokerKeys = {
   'log.retention.ms': long(7 * days, 'The age at which a segment is deleted; -1: never.', {
     min: -1,
     aliases: [
-      { name: 'log.retention.minutes', factor: 60_000 },
-      { name: 'log.retention.hours', factor: hours },
+      { name: 'log.retention.minutes', factor: 60_000, defaultText: null },
+      { name: 'log.retention.hours', factor: hours, defaultText: '168' },
     ],
     isUnset: true,
   }),
@@ -271,7 +277,7 @@ export const brokerKeys = {
   ),
   'offsets.retention.check.interval.ms': long(600_000, 'How often that is looked for.', { min: 1 }),
   'offsets.topic.num.partitions': int(50, 'Partitions of __consumer_offsets.', { min: 1 }),
-  'offsets.topic.replication.factor': int(
+  'offsets.topic.replication.factor': short(
     1,
     'Replicas of __consumer_offsets. Kafka has 3, which one broker alone cannot have.',
     { min: 1, max: 32_767 },
@@ -342,6 +348,10 @@ export function parseEndpoint(text: string): Endpoint | undefined {
     /^(\w+):\/\/(?:\[([\da-fA-F:.]+)\]|([^\s:[\]/,]*)):(\d{1,5})$/.exec(text) ?? []
   if (name === undefined || Number(port) > 65_535) return undefined
   return { name: name.toUpperCase(), host: v6 ?? host ?? '', port: Number(port) }
+}
+
+function isMapped(entry: string): boolean {
+  return /^\w+:(PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL)$/.test(entry)
 }
 
 function isListener(text: string): boolean {

@@ -25,21 +25,21 @@ export interface ListenerOptions {
 
 /**
  * How many clients there may be, in all (`max.connections`) and from one address
- * (`max.connections.per.ip`).
+ * (`max.connections.per.ip`), as asked when one comes.
  */
 export class ConnectionQuota {
   readonly #byAddress = new Map<string, number>()
   #count = 0
 
   constructor(
-    readonly max: number,
-    readonly maxPerAddress: number,
+    readonly max: () => number,
+    readonly maxPerAddress: () => number,
   ) {}
 
   /** Takes a place, to be given back by `release`; false where there is none. */
   admit(address: string): boolean {
     const count = this.#byAddress.get(address) ?? 0
-    if (this.#count >= this.max || count >= this.maxPerAddress) return false
+    if (this.#count >= this.max() || count >= this.maxPerAddress()) return false
     this.#count++
     this.#byAddress.set(address, count + 1)
     return true

@@ -171,7 +171,19 @@ test('the limits of bytes hold, but one batch comes whatever they are', async (t
   assert.deepEqual(await sizes(one * 5, [1 << 20, 1 << 20, 1 << 20]), [one * 4, one, 0])
   assert.deepEqual(await sizes(0, [1 << 20, 1 << 20, 1 << 20]), [one, 0, 0])
   assert.deepEqual(await sizes(1 << 20, [0, 0, 0]), [one, 0, 0])
-  assert.deepEqual(await sizes(1 << 20, [-5, one, one]), [one, one, one])
+})
+
+test('a limit of bytes below 0 fails what it bounds, as far as there is something', async (t) => {
+  const { wire } = await start(t)
+  await produceTo(wire, 't', batch)
+  await produceTo(wire, 't', batch, { partition: 1 })
+  const codes = async (maxBytes: number, most: number[]) => {
+    const wishes = most.map((each, partition) => ({ topic: 't', partition, maxBytes: each }))
+    const { responses } = await wire.call(fetch, 12, fetchBody(wishes, { maxBytes }))
+    return partitionsOf(responses).map(({ errorCode }) => errorCode)
+  }
+  assert.deepEqual(await codes(1000, [-5, 1000, 1000]), [-1, 0, 0])
+  assert.deepEqual(await codes(-1, [1000, 1000, -1]), [-1, 0, 0])
 })
 
 test('fetch.max.bytes of the broker bounds what a client asks for', async (t) => {

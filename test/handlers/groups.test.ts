@@ -135,8 +135,11 @@ test('a group that does not exist is dead, and an error from version 6 on', asyn
     [5, 0],
     [6, 69],
   ] as const) {
-    const { groups } = await wire.call(describeGroups, version, { groups: ['nix'] })
+    const body = { groups: ['nix'], includeAuthorizedOperations: true }
+    const { groups } = await wire.call(describeGroups, version, body)
     assert.deepEqual([groups[0]?.groupState, groups[0]?.errorCode], ['Dead', code])
+    // Of an error nobody may do anything.
+    if (code !== 0) assert.equal(groups[0]?.authorizedOperations, -0x8000_0000)
   }
 })
 
