@@ -19,13 +19,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 
 /** Today's, the last line with ZooKeeper, and the one of the era of message sets. */
 export const kafkaVersions = ['4.3.1', '3.6.2', '0.8.2.2'] as const
 export type KafkaVersion = (typeof kafkaVersions)[number]
 
-const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'seglog')
+/** Where everything lies that is fetched or compiled from what is foreign. */
+export const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'seglog')
 
 /** The folder with the jars of a version of Apache Kafka: broker, clients, tools, and ZooKeeper. */
 export function kafkaJarsOf(version: KafkaVersion): string {
@@ -46,8 +47,9 @@ const packages = new Map([
 
 function missing(wanted: ReadonlyMap<string, string>): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter)
+  // resolve: a path that begins with a slash stands for itself.
   return [...wanted]
-    .filter(([command]) => !folders.some((folder) => existsSync(join(folder, command))))
+    .filter(([command]) => !folders.some((folder) => existsSync(resolve(folder, command))))
     .map(([, name]) => name)
 }
 
@@ -58,9 +60,14 @@ function apt(args: string[]): boolean {
   return spawnSync(command, rest, { stdio: ['ignore', 2, 2], env }).status === 0
 }
 
-function installPackages(wanted: ReadonlyMap<string, string>): void {
+/** Commands, or paths, and the Debian packages that bring them. */
+export function installPackages(
+  wanted: ReadonlyMap<string, string>,
+  tell: (names: readonly string[]) => void = () => {},
+): void {
   const names = missing(wanted)
   if (names.length === 0) return
+  tell(names)
   const install = ['-o', 'DPkg::Lock::Timeout=120', 'install', '--no-install-recommends', ...names]
   // The lists may be missing, or older than the packages that the mirror still has.
   if (!apt(install) && !(apt(['update']) && apt(install))) {
@@ -144,11 +151,15 @@ function dropSecondLogger(folder: string): void {
   }
 }
 
+/** The jars of a version of Apache Kafka. */
+export function fetchKafka(version: KafkaVersion): void {
+  if (complete(kafkaJarsOf(version))) return
+  installPackages(new Map([['mvn', 'maven']]))
+  fetchJars(version)
+}
+
 /** Makes sure that every program and jar of the compatibility tests is there. */
 export async function prepare(): Promise<void> {
   installPackages(packages)
-  const wanted = kafkaVersions.filter((version) => !complete(kafkaJarsOf(version)))
-  if (wanted.length === 0) return
-  installPackages(new Map([['mvn', 'maven']]))
-  for (const version of wanted) fetchJars(version)
+  for (const version of kafkaVersions) fetchKafka(version)
 }

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Finished, type RunOptions, run } from './harness.js'
+import { type Finished, type RunOptions, run } from './programs.js'
 import { type KafkaVersion, kafkaJarsOf } from './prepare.js'
 
 /** Every codec that Kafka's record batches know, by the names that kcat and Kafka's tools take. */

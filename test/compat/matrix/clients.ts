@@ -1,0 +1,86 @@
+/**
+ * The clients of the matrix: how each is had, what it can, what it cannot. What it lacks, no call of
+ * the client does; another client judges in its place, or nobody.
+ */
+import { debian, nodeDriver, npm, sourceOf } from './install.js'
+import type { Command } from './driver.js'
+
+/** `group offsets`: its offsets are not those of a group, but lie in the coordination tree. */
+export type Lack = 'delete' | 'committed' | 'group offsets'
+
+export interface Client {
+  /** By which it is chosen, with its version. */
+  readonly name: string
+  readonly codecs: readonly string[]
+  /** Strategies by which its groups share partitions; none where it knows no groups. */
+  readonly assignors: readonly string[]
+  readonly lacks: readonly Lack[]
+  /** Installs what is missing and gives the command of the driver. */
+  install(): Command
+}
+
+const all = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
+
+function node(driver: string, folder = ''): Command {
+  const args = ['--no-deprecation', nodeDriver(driver)]
+  return { command: process.execPath, args, env: { SEGLOG_CLIENT_FOLDER: folder } }
+}
+
+const kafkajs: Client = {
+  name: 'kafkajs 2.2.4',
+  codecs: all,
+  assignors: ['roundrobin'],
+  lacks: [],
+  install: () =>
+    node(
+      'kafkajs',
+      npm({ kafkajs: '2.2.4', 'kafkajs-snappy': '1.1.0', '@2l/kafkajs-lz4': '1.3.2' }),
+    ),
+}
+
+const kcat: Client = {
+  name: 'kcat',
+  codecs: all,
+  assignors: ['range', 'roundrobin', 'cooperative-sticky'],
+  lacks: ['delete', 'committed'],
+  install() {
+    debian({ kcat: 'kcat' })
+    return node('kcat')
+  },
+}
+
+function python(
+  version: string,
+  { codecs = all, ...rest }: Partial<Client> = {},
+): Client {
+  return {
+    name: `python3-kafka ${version}`,
+    codecs,
+    assignors: ['range', 'roundrobin'],
+    lacks: [],
+    install() {
+      debian({
+        '/usr/lib/python3/dist-packages/kafka': 'python3-kafka',
+        '/usr/lib/python3/dist-packages/snappy': 'python3-snappy',
+        '/usr/lib/python3/dist-packages/lz4': 'python3-lz4',
+        '/usr/lib/python3/dist-packages/zstandard': 'python3-zstandard',
+      })
+      return { command: '/usr/bin/python3', args: ['-u', sourceOf('kafka_python.py'), version] }
+    },
+    ...rest,
+  }
+}
+
+export const clients: readonly Client[] = [
+  kcat,
+  kafkajs,
+  python('auto'),
+  python('0.8.1', {
+    codecs: ['none', 'gzip', 'snappy'],
+    assignors: [],
+    lacks: ['delete', 'group offsets'],
+  }),
+  python('0.9', { codecs: ['none', 'gzip', 'snappy', 'lz4'], lacks: ['delete'] }),
+  python('0.10', { codecs: ['none', 'gzip', 'snappy', 'lz4'] }),
+  python('newest'),
+]

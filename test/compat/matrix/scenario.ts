@@ -1,0 +1,227 @@
+/**
+ * What each client is put through, on a broker that nobody used before. A step that goes wrong
+ * rejects with what was expected and what came.
+ */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { Kafka, logLevel } from 'kafkajs'
+import { main, run, startBroker, type TestBroker, until } from '../programs.js'
+import type { Client } from './clients.js'
+import { type Command, Driver, keyOf, partitionCount, type Told, valueOf } from './driver.js'
+
+const topic = 'work'
+const partitions = Array.from({ length: partitionCount }, (_, index) => index)
+const BATCH = 40
+const REBALANCE_MS = 60_000
+
+const numberOf = ({ key }: Told) => Number(key.slice(1))
+const same = (a: readonly number[], b: readonly number[]) =>
+  [...a].sort().join() === [...b].sort().join()
+
+export class Scenario {
+  readonly #client: Client
+  readonly #command: Command
+  readonly #drivers: Driver[] = []
+  /** Codec of each record by its number. */
+  readonly #sent: string[] = []
+  #broker: TestBroker
+  #main: Driver
+  #member: Driver | undefined
+  #group = ''
+
+  private constructor(client: Client, command: Command, broker: TestBroker) {
+    this.#client = client
+    this.#command = command
+    this.#broker = broker
+    this.#main = this.#start()
+  }
+
+  static async begin(client: Client, command: Command): Promise<Scenario> {
+    const broker = await startBroker({ config: { 'num.partitions': partitionCount } })
+    return new Scenario(client, command, broker)
+  }
+
+  /** The steps in their order, by name; those of which the client knows nothing are left out. */
+  steps(): [string, () => Promise<void>][] {
+    const { assignors, lacks } = this.#client
+    return [
+      ['create', () => this.#create()],
+      ['produce', () => this.#produceAll()],
+      ['consume', () => this.#consume()],
+      ...assignors.map((each): [string, () => Promise<void>] => [
+        `group (${each})`,
+        () => this.#share(each),
+      ]),
+      ['commit', () => (assignors.length > 0 ? this.#commit() : this.#store())],
+      ['restart', () => this.#restart()],
+      ...(lacks.includes('delete')
+        ? []
+        : [['delete', () => this.#delete()] as [string, () => Promise<void>]]),
+      ['quit', () => this.#quit()],
+    ]
+  }
+
+  /** What the drivers and the broker wrote, for the report of a failure. */
+  noise(): string {
+    return [...this.#drivers.map(({ noise }) => noise), this.#broker.stderr().slice(-2000)]
+      .filter((text) => text !== '')
+      .join('---\n')
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#drivers.map((driver) => driver.kill()))
+    await this.#broker.kill()
+  }
+
+  #start(): Driver {
+    const driver = new Driver(this.#command, this.#broker.bootstrap)
+    this.#drivers.push(driver)
+    return driver
+  }
+
+  async #create(): Promise<void> {
+    await this.#main.ask(`create ${topic} ${partitionCount}`)
+    assert.ok((await this.#main.ask('topics')).includes(topic), 'the new topic is not listed')
+  }
+
+  async #produce(codec: string, count = BATCH): Promise<number[]> {
+    const first = this.#sent.length
+    await this.#main.ask(`produce ${topic} ${codec} ${first} ${count}`)
+    for (let each = 0; each < count; each += 1) this.#sent.push(codec)
+    return Array.from({ length: count }, (_, index) => first + index)
+  }
+
+  /** Each codec must have reached the disk: a client that falls back to none shows nothing. */
+  async #produceAll(): Promise<void> {
+    for (const codec of this.#client.codecs) await this.#produce(codec)
+    const file = join(this.#broker.dataDir, `${topic}-0`)
+    const { text } = await run(process.execPath, [main, 'dump', '--json', file])
+    const found = [...text.matchAll(/"compresscodec":"(\w+)"/g)].map(([, codec]) => codec)
+    assert.deepEqual([...new Set(found)], this.#client.codecs, 'codecs in the order of batches')
+  }
+
+  /** Every record once, whole, in the order of its partition, with offsets without a gap. */
+  async #consume(): Promise<void> {
+    this.#main.records = []
+    await this.#main.ask(`consume ${topic} ${partitionCount}`)
+    const told = this.#main.records.sort((a, b) => numberOf(a) - numberOf(b))
+    const expected = this.#sent.map((codec, number) => ({
+      partition: number % partitionCount,
+      offset: Math.floor(number / partitionCount),
+      key: keyOf(number),
+      value: valueOf(codec, number),
+    }))
+    assert.deepEqual(told, expected)
+  }
+
+  async #join(): Promise<Driver> {
+    const member = this.#start()
+    const assignor = this.#group.replace('group-', '')
+    await member.ask(`join ${this.#group} ${topic} ${assignor}`)
+    return member
+  }
+
+  #owns(member: Driver): Promise<void> {
+    const all = () => same(member.assigned ?? [], partitions)
+    return until('assignment of all partitions', all, REBALANCE_MS)
+  }
+
+  /** A group of two, of which one is killed; the other one goes on with everything. */
+  async #share(assignor: string): Promise<void> {
+    await this.#member?.ask('leave')
+    await this.#member?.quit()
+    this.#group = `group-${assignor}`
+    const first = await this.#join()
+    this.#member = first
+    await this.#owns(first)
+    const second = await this.#join()
+    const shares = () => [first.assigned ?? [], second.assigned ?? []] as const
+    const shared = () =>
+      same(shares().flat(), partitions) && shares().every(({ length }) => length > 0)
+    await until('assignment that two share', shared, REBALANCE_MS)
+    await this.#each(await this.#produce('none'), first, second)
+    await second.kill()
+    await this.#owns(first)
+    await this.#each(await this.#produce('none'), first)
+  }
+
+  /** Waits until the members have told these records, and holds them against their shares. */
+  async #each(numbers: number[], ...members: Driver[]): Promise<void> {
+    const wanted = new Set(numbers)
+    const of = (member: Driver) => member.records.filter((told) => wanted.has(numberOf(told)))
+    const seen = () => new Set(members.flatMap(of).map(numberOf)).size
+    await until('delivery of what was produced', () => seen() === wanted.size, 30_000)
+    assert.deepEqual(members.flatMap(of).map(numberOf).sort(), numbers.sort(), 'each one once')
+    for (const member of members) {
+      for (const { partition } of of(member)) assert.ok(member.assigned?.includes(partition))
+    }
+  }
+
+  /** The end of each partition, by what was sent. */
+  #ends(): number[] {
+    return partitions.map((index) => Math.ceil((this.#sent.length - index) / partitionCount))
+  }
+
+  async #committed(): Promise<void> {
+    const { lacks } = this.#client
+    if (!lacks.includes('committed')) {
+      const own = await this.#main.ask(`committed ${this.#group} ${topic} ${partitionCount}`)
+      assert.deepEqual(own.map(Number), this.#ends(), 'offsets that the client reads back')
+    }
+    if (lacks.includes('group offsets')) return
+    assert.deepEqual(await this.#offsets(), this.#ends(), 'offsets that kafkajs reads')
+  }
+
+  async #offsets(): Promise<number[]> {
+    const admin = new Kafka({
+      brokers: [this.#broker.bootstrap],
+      logLevel: logLevel.NOTHING,
+    }).admin()
+    await admin.connect()
+    const groupId = this.#group
+    const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
+    await admin.disconnect()
+    const by = new Map(found?.partitions.map(({ partition, offset }) => [partition, offset]))
+    return partitions.map((partition) => Number(by.get(partition) ?? -1))
+  }
+
+  async #commit(): Promise<void> {
+    await this.#member?.ask('commit')
+    await this.#committed()
+  }
+
+  async #store(): Promise<void> {
+    this.#group = 'group-of-nobody'
+    await this.#main.ask(`store ${this.#group} ${topic} ${this.#ends().join(' ')}`)
+    await this.#committed()
+  }
+
+  /** All is there behind it, and who was connected goes on, member of the group and producer. */
+  async #restart(): Promise<void> {
+    const { dataDir, port } = this.#broker
+    await this.#broker.stop()
+    this.#broker = await startBroker({
+      dataDir,
+      port,
+      config: { 'num.partitions': partitionCount },
+    })
+    await this.#committed()
+    const numbers = await this.#produce('none')
+    if (this.#member) {
+      await this.#each(numbers, this.#member)
+      await this.#commit()
+    }
+    await this.#consume()
+  }
+
+  async #delete(): Promise<void> {
+    await this.#member?.ask('leave')
+    await this.#main.ask(`delete ${topic}`)
+    const gone = async () => !(await this.#main.ask('topics')).includes(topic)
+    await until('deletion of the topic', gone)
+  }
+
+  async #quit(): Promise<void> {
+    await Promise.all([this.#main.quit(), this.#member?.quit()])
+  }
+}
