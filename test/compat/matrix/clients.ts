@@ -63,6 +63,8 @@ function python(
         '/usr/lib/python3/dist-packages/kafka': 'python3-kafka',
         '/usr/lib/python3/dist-packages/snappy': 'python3-snappy',
         '/usr/lib/python3/dist-packages/lz4': 'python3-lz4',
+        // With which it writes lz4 as Kafka before 0.10 read it.
+        '/usr/lib/python3/dist-packages/xxhash': 'python3-xxhash',
         '/usr/lib/python3/dist-packages/zstandard': 'python3-zstandard',
       })
       return { command: '/usr/bin/python3', args: ['-u', sourceOf('kafka_python.py'), version] }

@@ -1,6 +1,7 @@
 /**
  * The driver of kcat, and so of librdkafka: each command runs one, a member is one that stays. It
- * commits by itself what it has printed, ten times a second, so `commit` waits for that.
+ * commits by itself what it has printed, every 5 seconds (kcat takes auto.commit.interval.ms for a
+ * property of the topic, where it has no effect), so `commit` waits for that.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -52,7 +53,6 @@ async function join(group: string, topic: string, assignor: string): Promise<voi
     'auto.offset.reset=earliest',
     'session.timeout.ms=6000',
     'heartbeat.interval.ms=500',
-    'auto.commit.interval.ms=100',
     'fetch.wait.max.ms=100',
     'check.crcs=true',
     `partition.assignment.strategy=${assignor}`,
@@ -92,7 +92,7 @@ await serve({
     process.stdout.write(await kcat(['-C', '-t', topic, '-e', '-q', '-X', 'check.crcs=true', ...told]))
   },
   join,
-  commit: () => sleep(1000),
+  commit: () => sleep(5500),
   leave,
   close: leave,
 })
