@@ -2,6 +2,7 @@
  * The clients of the matrix: how each is had, what it can, what it cannot. What it lacks, no call of
  * the client does; another client judges in its place, or nobody.
  */
+import zlib from 'node:zlib'
 import { debian, nodeDriver, npm, sourceOf } from './install.js'
 import type { Command } from './driver.js'
 
@@ -49,6 +50,15 @@ const kcat: Client = {
   },
 }
 
+const platformatic: Client = {
+  name: '@platformatic/kafka 1.35.0',
+  // zstd where Node.js itself has it.
+  codecs: 'zstdCompressSync' in zlib ? all : all.slice(0, -1),
+  assignors: ['roundrobin'],
+  lacks: [],
+  install: () => node('platformatic', npm({ '@platformatic/kafka': '1.35.0' })),
+}
+
 function python(
   version: string,
   { codecs = all, ...rest }: Partial<Client> = {},
@@ -85,4 +95,5 @@ export const clients: readonly Client[] = [
   python('0.9', { codecs: ['none', 'gzip', 'snappy', 'lz4'], lacks: ['delete'] }),
   python('0.10', { codecs: ['none', 'gzip', 'snappy', 'lz4'] }),
   python('newest'),
+  platformatic,
 ]

@@ -1,7 +1,8 @@
 /**
  * The driver of kcat, and so of librdkafka: each command runs one, a member is one that stays. It
  * commits by itself what it has printed, every 5 seconds (kcat takes auto.commit.interval.ms for a
- * property of the topic, where it has no effect), so `commit` waits for that.
+ * property of the topic, where it has no effect), so `commit` waits for that. kcat gives up when no
+ * broker can be reached, and is then started anew.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -47,6 +48,32 @@ async function produce(topic: string, codec: string, records: Entry[]): Promise<
 
 let member: ChildProcess | undefined
 let left: Promise<unknown> | undefined
+let leaving = false
+
+function follow(group: string, topic: string, settings: readonly string[]): void {
+  const child = spawn('kcat', ['-b', bootstrap, ...told, ...settings, '-G', group, topic])
+  member = child
+  left = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  void left.then(async () => {
+    await sleep(200)
+    if (!leaving) follow(group, topic, settings)
+  })
+  createInterface({ input: child.stdout }).on('line', (line) => console.log(line))
+  const owned = new Set<number>()
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    console.error(line)
+    const change = /(incremental assign|incremental revo|assigned|revoked).*?: ?(.*)$/
+    const [, how = '', list = ''] = change.exec(line) ?? []
+    if (how === '') return
+    const partitions = [...list.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number))
+    if (!how.startsWith('incremental')) owned.clear()
+    for (const each of partitions) {
+      if (how.endsWith('assign') || how === 'assigned') owned.add(each)
+      else owned.delete(each)
+    }
+    tellAssigned([...owned])
+  })
+}
 
 async function join(group: string, topic: string, assignor: string): Promise<void> {
   const settings = [
@@ -56,27 +83,13 @@ async function join(group: string, topic: string, assignor: string): Promise<voi
     'fetch.wait.max.ms=100',
     'check.crcs=true',
     `partition.assignment.strategy=${assignor}`,
-  ].flatMap((each) => ['-X', each])
-  const child = spawn('kcat', ['-b', bootstrap, ...told, ...settings, '-G', group, topic])
-  member = child
-  left = new Promise((resolve) => child.once('close', resolve))
-  child.stdout.pipe(process.stdout)
-  let owned = new Set<number>()
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    console.error(line)
-    const change = /(incremental assign|incremental revo|assigned|revoked).*?: ?(.*)$/
-    const [, how = '', list = ''] = change.exec(line) ?? []
-    if (how === '') return
-    const partitions = [...list.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number))
-    if (how === 'assigned') owned = new Set(partitions)
-    else if (how === 'revoked') owned.clear()
-    else if (how === 'incremental assign') for (const each of partitions) owned.add(each)
-    else for (const each of partitions) owned.delete(each)
-    tellAssigned([...owned])
-  })
+  ]
+  const options = settings.flatMap((each) => ['-X', each])
+  follow(group, topic, options)
 }
 
 async function leave(): Promise<void> {
+  leaving = true
   member?.kill('SIGTERM')
   await left
 }
