@@ -3,7 +3,8 @@
  * the client does; another client judges in its place, or nobody.
  */
 import zlib from 'node:zlib'
-import { debian, nodeDriver, npm, sourceOf } from './install.js'
+import type { KafkaVersion } from '../prepare.js'
+import { debian, java, nodeDriver, npm, sourceOf } from './install.js'
 import type { Command } from './driver.js'
 
 /** `group offsets`: its offsets are not those of a group, but lie in the coordination tree. */
@@ -59,6 +60,21 @@ const platformatic: Client = {
   install: () => node('platformatic', npm({ '@platformatic/kafka': '1.35.0' })),
 }
 
+function javaClient(version: KafkaVersion): Client {
+  return {
+    name: `Java client ${version}`,
+    codecs: all,
+    assignors: ['range', 'roundrobin', 'sticky', 'cooperative-sticky'],
+    lacks: [],
+    install() {
+      const path = java('JavaClient', version)
+      const memory = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+      const level = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
+      return { command: 'java', args: [...memory, level, '-cp', path, 'JavaClient'] }
+    },
+  }
+}
+
 function python(
   version: string,
   { codecs = all, ...rest }: Partial<Client> = {},
@@ -96,4 +112,6 @@ export const clients: readonly Client[] = [
   python('0.10', { codecs: ['none', 'gzip', 'snappy', 'lz4'] }),
   python('newest'),
   platformatic,
+  javaClient('4.3.1'),
+  javaClient('3.6.2'),
 ]
