@@ -4,7 +4,7 @@
  */
 import zlib from 'node:zlib'
 import type { KafkaVersion } from '../prepare.js'
-import { debian, java, nodeDriver, npm, sourceOf } from './install.js'
+import { debian, go, java, nodeDriver, npm, sourceOf } from './install.js'
 import type { Command } from './driver.js'
 
 /** `group offsets`: its offsets are not those of a group, but lie in the coordination tree. */
@@ -60,18 +60,44 @@ const platformatic: Client = {
   install: () => node('platformatic', npm({ '@platformatic/kafka': '1.35.0' })),
 }
 
+function onJava(driver: string, version: KafkaVersion): Command {
+  const path = java(driver, version)
+  const memory = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+  const level = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
+  return { command: 'java', args: [...memory, level, '-cp', path, driver] }
+}
+
 function javaClient(version: KafkaVersion): Client {
   return {
     name: `Java client ${version}`,
     codecs: all,
     assignors: ['range', 'roundrobin', 'sticky', 'cooperative-sticky'],
     lacks: [],
-    install() {
-      const path = java('JavaClient', version)
-      const memory = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
-      const level = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
-      return { command: 'java', args: [...memory, level, '-cp', path, 'JavaClient'] }
-    },
+    install: () => onJava('JavaClient', version),
+  }
+}
+
+const oldScala: Client = {
+  name: 'Scala clients 0.8.2.2',
+  codecs: all.slice(0, 4),
+  assignors: [],
+  lacks: ['delete'],
+  install: () => onJava('OldScalaClient', '0.8.2.2'),
+}
+
+const noKafka: Client = {
+  name: 'no-kafka 3.4.4',
+  codecs: ['none', 'gzip', 'snappy'],
+  assignors: ['roundrobin'],
+  lacks: ['delete'],
+  install: () => node('no-kafka', npm({ 'no-kafka': '3.4.4', snappy: '7.4.3' })),
+}
+
+function sarama(version: string, rest: Pick<Client, 'codecs' | 'assignors' | 'lacks'>): Client {
+  return {
+    name: `sarama as for ${version}`,
+    ...rest,
+    install: () => ({ command: go('sarama'), args: [version] }),
   }
 }
 
@@ -114,4 +140,10 @@ export const clients: readonly Client[] = [
   platformatic,
   javaClient('4.3.1'),
   javaClient('3.6.2'),
+  sarama('0.8.2.0', { codecs: all.slice(0, 3), assignors: [], lacks: ['delete'] }),
+  sarama('0.10.2.0', { codecs: all.slice(0, 4), assignors: ['range', 'roundrobin'], lacks: [] }),
+  // It sends zstd with a Produce of before zstd, which brokers refuse.
+  sarama('2.2.0', { codecs: all.slice(0, 4), assignors: ['range', 'roundrobin'], lacks: [] }),
+  oldScala,
+  noKafka,
 ]

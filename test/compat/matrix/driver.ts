@@ -13,7 +13,7 @@
  * | produce TOPIC CODEC FIRST COUNT | the records from number FIRST on, all acknowledged | |
  * | consume TOPIC PARTITIONS | tells each record from the start to the present end | |
  * | join GROUP TOPIC ASSIGNOR | joins, and tells assignments and records until it leaves | |
- * | commit | commits what it has told of the group's topic | |
+ * | commit | commits what it has told of the topic, again and again while the group forms | |
  * | store GROUP TOPIC OFFSET... | commits these, by partition, without being a member | |
  * | committed GROUP TOPIC PARTITIONS | | offsets by partition, -1 for none |
  * | leave | leaves the group | |

@@ -99,7 +99,7 @@ export function go(name: string): string {
   })
   const source = sourceOf(`${name}.go`)
   const folder = make(`client-go-${name}-${digestOf(source)}`, `compiling ${name}`, (making) => {
-    const env = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '-mod=mod' }
+    const env = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode' }
     command('go', ['build', '-o', join(making, name), source], making, env)
   })
   return join(folder, name)
