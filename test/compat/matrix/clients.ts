@@ -4,8 +4,8 @@
  */
 import zlib from 'node:zlib'
 import type { KafkaVersion } from '../prepare.js'
-import { debian, go, java, nodeDriver, npm, sourceOf } from './install.js'
 import type { Command } from './driver.js'
+import { debian, go, java, nodeDriver, npm, sourceOf } from './install.js'
 
 /** `group offsets`: its offsets are not those of a group, but lie in the coordination tree. */
 export type Lack = 'delete' | 'committed' | 'group offsets'
@@ -93,6 +93,18 @@ const noKafka: Client = {
   install: () => node('no-kafka', npm({ 'no-kafka': '3.4.4', snappy: '7.4.3' })),
 }
 
+const rdkafka: Client = {
+  name: 'node-rdkafka 3.6.1',
+  codecs: all,
+  assignors: ['range', 'roundrobin', 'cooperative-sticky'],
+  lacks: [],
+  install() {
+    debian({ '/usr/include/librdkafka/rdkafka.h': 'librdkafka-dev', 'g++': 'g++', make: 'make' })
+    const options = { compiled: ['node-rdkafka'], env: { BUILD_LIBRDKAFKA: '0' } }
+    return node('rdkafka', npm({ 'node-rdkafka': '3.6.1' }, options))
+  },
+}
+
 function sarama(version: string, rest: Pick<Client, 'codecs' | 'assignors' | 'lacks'>): Client {
   return {
     name: `sarama as for ${version}`,
@@ -101,10 +113,7 @@ function sarama(version: string, rest: Pick<Client, 'codecs' | 'assignors' | 'la
   }
 }
 
-function python(
-  version: string,
-  { codecs = all, ...rest }: Partial<Client> = {},
-): Client {
+function python(version: string, { codecs = all, ...rest }: Partial<Client> = {}): Client {
   return {
     name: `python3-kafka ${version}`,
     codecs,
@@ -146,4 +155,5 @@ export const clients: readonly Client[] = [
   sarama('2.2.0', { codecs: all.slice(0, 4), assignors: ['range', 'roundrobin'], lacks: [] }),
   oldScala,
   noKafka,
+  rdkafka,
 ]

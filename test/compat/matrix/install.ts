@@ -6,9 +6,16 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { cache, fetchKafka, installPackages, type KafkaVersion, kafkaJarsOf } from '../prepare.js'
 import { root } from '../programs.js'
 
@@ -20,6 +27,13 @@ export const nodeDriver = (name: string) => join(import.meta.dirname, 'drivers',
 
 /** The path of a driver that is run, or compiled, as it was written. */
 export const sourceOf = (name: string) => join(drivers, name)
+
+/** Headers that lie beside the running node spare node-gyp a download. */
+function nodeHeaders(): Record<string, string> {
+  const places = [dirname(dirname(process.execPath)), '/usr', '/usr/local']
+  const found = places.find((place) => existsSync(join(place, 'include', 'node', 'node_api.h')))
+  return found === undefined ? {} : { npm_config_nodedir: found }
+}
 
 function make(name: string, what: string, fill: (folder: string) => void): string {
   const folder = join(cache, name)
@@ -70,7 +84,8 @@ export function npm(
     for (const each of compiled) {
       const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js')
       const place = join(folder, 'node_modules', each)
-      command(process.execPath, [gyp, 'rebuild', '--release', '--loglevel=error'], place, env)
+      const args = [gyp, 'rebuild', '--release', '--loglevel=error']
+      command(process.execPath, args, place, { ...nodeHeaders(), ...env })
     }
   })
 }

@@ -102,7 +102,9 @@ await serve({
   topics,
   produce,
   consume: async (topic) => {
-    process.stdout.write(await kcat(['-C', '-t', topic, '-e', '-q', '-X', 'check.crcs=true', ...told]))
+    process.stdout.write(
+      await kcat(['-C', '-t', topic, '-e', '-q', '-X', 'check.crcs=true', ...told]),
+    )
   },
   join,
   commit: () => sleep(5500),

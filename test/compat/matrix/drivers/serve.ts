@@ -25,7 +25,12 @@ export interface ForeignClient {
 
 type Bytes = Buffer | string | null | undefined
 
-export function tell(partition: number, offset: number | bigint | string, key: Bytes, value: Bytes) {
+export function tell(
+  partition: number,
+  offset: number | bigint | string,
+  key: Bytes,
+  value: Bytes,
+) {
   console.log(`record ${partition} ${offset} ${key?.toString()} ${value?.toString()}`)
 }
 
