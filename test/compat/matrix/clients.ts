@@ -1,11 +1,13 @@
 /**
- * The clients of the matrix: how each is had, what it can, what it cannot. What it lacks, no call of
- * the client does; another client judges in its place, or nobody.
+ * The clients of the matrix: how each is had, what it can, what it cannot. What it lacks, no call
+ * of the client does; another client judges in its place, or nobody.
  */
+
+import { join } from 'node:path'
 import zlib from 'node:zlib'
-import type { KafkaVersion } from '../prepare.js'
+import { debian, go, java, type KafkaVersion, npm } from '../install.js'
+import { root } from '../programs.js'
 import type { Command } from './driver.js'
-import { debian, go, java, nodeDriver, npm, sourceOf } from './install.js'
 
 /** `group offsets`: its offsets are not those of a group, but lie in the coordination tree. */
 export type Lack = 'delete' | 'committed' | 'group offsets'
@@ -20,6 +22,11 @@ export interface Client {
   /** Installs what is missing and gives the command of the driver. */
   install(): Command
 }
+
+const nodeDriver = (name: string) => join(import.meta.dirname, 'drivers', `${name}.js`)
+
+/** A driver that is run, or compiled, as it was written. */
+const sourceOf = (name: string) => join(root, 'test', 'compat', 'matrix', 'drivers', name)
 
 const all = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
@@ -61,7 +68,7 @@ const platformatic: Client = {
 }
 
 function onJava(driver: string, version: KafkaVersion): Command {
-  const path = java(driver, version)
+  const path = java(sourceOf(`${driver}.java`), version)
   const memory = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
   const level = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
   return { command: 'java', args: [...memory, level, '-cp', path, driver] }
@@ -109,7 +116,7 @@ function sarama(version: string, rest: Pick<Client, 'codecs' | 'assignors' | 'la
   return {
     name: `sarama as for ${version}`,
     ...rest,
-    install: () => ({ command: go('sarama'), args: [version] }),
+    install: () => ({ command: go(sourceOf('sarama.go')), args: [version] }),
   }
 }
 
@@ -134,16 +141,22 @@ function python(version: string, { codecs = all, ...rest }: Partial<Client> = {}
   }
 }
 
+const pythonAuto = python('auto')
+const python09 = python('0.9', { codecs: all.slice(0, 4), lacks: ['delete'] })
+
+/** Those that `npm test` runs too, with one assignor. */
+export const quickClients: readonly Client[] = [pythonAuto, python09, platformatic]
+
 export const clients: readonly Client[] = [
   kcat,
   kafkajs,
-  python('auto'),
+  pythonAuto,
   python('0.8.1', {
     codecs: ['none', 'gzip', 'snappy'],
     assignors: [],
     lacks: ['delete', 'group offsets'],
   }),
-  python('0.9', { codecs: ['none', 'gzip', 'snappy', 'lz4'], lacks: ['delete'] }),
+  python09,
   python('0.10', { codecs: ['none', 'gzip', 'snappy', 'lz4'] }),
   python('newest'),
   platformatic,

@@ -21,7 +21,7 @@
  *
  * Told are `record PARTITION OFFSET KEY VALUE`, of a group from the start where nothing was
  * committed, and `assigned PARTITION...`, all that the member then has. Record N goes to partition
- * N modulo 4, has the key `kN` and the value of `valueOf`. A session of a group lasts 6 seconds.
+ * N modulo 4, has the key `kN` and the value of `textOf`. A session of a group lasts 6 seconds.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -30,7 +30,7 @@ export const partitionCount = 4
 export const keyOf = (number: number) => `k${number}`
 
 /** Long enough, and even enough, that every codec makes it smaller. */
-export const valueOf = (codec: string, number: number) =>
+export const textOf = (codec: string, number: number) =>
   `${codec}-${number} ${'seglog.'.repeat(20)}`
 
 export interface Told {

@@ -1,7 +1,7 @@
 /**
- * `npm run compat -- [--only NAME]... [--list]`: the matrix. Each client is installed where it is
- * missing, put through the scenario on a broker of its own, and told in one line. Ends with 1 where
- * one failed, which a client does that cannot be installed too.
+ * `npm run compat -- [--only NAME]... [--list] [--steps]`: the matrix. Each client is installed
+ * where it is missing, put through the scenario on a broker of its own, and told in one line. Ends
+ * with 1 where one failed; one that cannot be installed has failed.
  */
 import { parseArgs } from 'node:util'
 import { type Client, clients } from './clients.js'
@@ -19,15 +19,9 @@ process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
-const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-interface Outcome {
-  passed: string[]
-  /** Step and reason. */
-  failure?: [string, string]
-}
-
-async function steps(client: Client): Promise<Outcome> {
+/** Puts a client through the scenario; gives the steps that it passed, and how it failed. */
+async function steps(client: Client): Promise<{ passed: string[]; failure?: string }> {
   const passed: string[] = []
   let step = 'install'
   let scenario: Scenario | undefined
@@ -39,12 +33,13 @@ async function steps(client: Client): Promise<Outcome> {
       step = name
       const began = performance.now()
       await act()
-      passed.push(name)
-      if (values.steps) console.log(`          ${name}: ${seconds(performance.now() - began)}`)
+      passed.push(name === 'produce' ? `produce (${client.codecs.join(', ')})` : name)
+      if (values.steps) console.log(`        ${name}: ${seconds(performance.now() - began)}`)
     }
     return { passed }
   } catch (error) {
-    return { passed, failure: [step, `${textOf(error)}\n${scenario?.noise() ?? ''}`] }
+    const text = error instanceof Error ? error.message : String(error)
+    return { passed, failure: `at ${step}: ${text}\n${scenario?.noise() ?? ''}` }
   } finally {
     await scenario?.end()
   }
@@ -53,10 +48,10 @@ async function steps(client: Client): Promise<Outcome> {
 async function judge(client: Client): Promise<boolean> {
   const began = performance.now()
   const { passed, failure } = await steps(client)
-  const what = `${client.name}: ${passed.join(', ')}; ${client.codecs.join(', ')}`
   const time = seconds(performance.now() - began)
-  console.log(`${failure ? 'FAILED' : 'passed'}  ${what} (${time})`)
-  if (failure) console.log(`        at ${failure[0]}: ${failure[1].replaceAll('\n', '\n        ')}`)
+  const verdict = failure === undefined ? 'passed' : 'FAILED'
+  console.log(`${verdict}  ${client.name}: ${passed.join(', ')} (${time})`)
+  if (failure !== undefined) console.log(`        ${failure.replaceAll('\n', '\n        ')}`)
   return failure === undefined
 }
 

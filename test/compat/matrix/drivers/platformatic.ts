@@ -114,7 +114,7 @@ async function join(group: string, topic: string): Promise<void> {
   follow(stream).catch((error) => console.error(error))
 }
 
-/** Behind a restart the coordinator may not be found at once, and the library does not ask again. */
+/** Behind a restart the coordinator may not be found at once, and it does not ask again. */
 async function commit(): Promise<void> {
   const offsets = [...positions].map(([partition, offset]) => ({
     topic: memberTopic,

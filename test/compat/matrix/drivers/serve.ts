@@ -1,6 +1,6 @@
 /** The half of a driver that all clients of Node.js share: see the contract in ../driver.ts. */
 import { createInterface } from 'node:readline'
-import { keyOf, partitionCount, valueOf } from '../driver.js'
+import { keyOf, partitionCount, textOf } from '../driver.js'
 
 export interface Entry {
   key: string
@@ -45,7 +45,7 @@ export function sleep(ms: number): Promise<void> {
 function entries(codec: string, first: number, count: number): Entry[] {
   return Array.from({ length: count }, (_, index) => ({
     key: keyOf(first + index),
-    value: valueOf(codec, first + index),
+    value: textOf(codec, first + index),
     partition: (first + index) % partitionCount,
   }))
 }
