@@ -6,6 +6,7 @@ import { root, setup } from './setup.mjs'
 
 const USAGE = `usage: npm run compat -- [OPTION]...
   --only NAME  the clients whose name contains it; may be given several times
+  --jobs N     so many at the same time; 2 unless given
   --list       names the clients, and runs none
   --steps      tells each step with its time
 exit code: 0 all passed, 1 one failed or could not be installed, 2 usage

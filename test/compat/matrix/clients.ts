@@ -19,6 +19,8 @@ export interface Client {
   /** Strategies by which its groups share partitions; none where it knows no groups. */
   readonly assignors: readonly string[]
   readonly lacks: readonly Lack[]
+  /** Left out where nobody asks for it by its name. */
+  readonly onlyWhenNamed?: boolean
   /** Installs what is missing and gives the command of the driver. */
   install(): Command
 }
@@ -30,8 +32,8 @@ const sourceOf = (name: string) => join(root, 'test', 'compat', 'matrix', 'drive
 
 const all = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
-function node(driver: string, folder = ''): Command {
-  const args = ['--no-deprecation', nodeDriver(driver)]
+function node(driver: string, folder = '', ...more: string[]): Command {
+  const args = ['--no-deprecation', nodeDriver(driver), ...more]
   return { command: process.execPath, args, env: { SEGLOG_CLIENT_FOLDER: folder } }
 }
 
@@ -108,7 +110,29 @@ const rdkafka: Client = {
   install() {
     debian({ '/usr/include/librdkafka/rdkafka.h': 'librdkafka-dev', 'g++': 'g++', make: 'make' })
     const options = { compiled: ['node-rdkafka'], env: { BUILD_LIBRDKAFKA: '0' } }
-    return node('rdkafka', npm({ 'node-rdkafka': '3.6.1' }, options))
+    return node('rdkafka', npm({ 'node-rdkafka': '3.6.1' }, options), 'node-rdkafka')
+  },
+}
+
+const confluent: Client = {
+  name: '@confluentinc/kafka-javascript 1.10.1',
+  codecs: all,
+  assignors: ['range', 'roundrobin', 'cooperative-sticky'],
+  lacks: [],
+  // It compiles for minutes.
+  onlyWhenNamed: true,
+  install() {
+    debian({
+      'curl-config': 'libcurl4-openssl-dev',
+      '/usr/include/openssl/ssl.h': 'libssl-dev',
+      '/usr/include/sasl/sasl.h': 'libsasl2-dev',
+      '/usr/include/zstd.h': 'libzstd-dev',
+      'g++': 'g++',
+      make: 'make',
+    })
+    const name = '@confluentinc/kafka-javascript'
+    const options = { compiled: [name], env: { CKJS_LINKING: 'dynamic' } }
+    return node('rdkafka', npm({ [name]: '1.10.1' }, options), name)
   },
 }
 
@@ -169,4 +193,5 @@ export const clients: readonly Client[] = [
   oldScala,
   noKafka,
   rdkafka,
+  confluent,
 ]

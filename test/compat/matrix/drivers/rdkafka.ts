@@ -1,4 +1,4 @@
-/** The driver of node-rdkafka: the API of librdkafka, of the version that Debian has. */
+/** The driver of the packages, of which the first argument names one, that offer librdkafka's API. */
 import { randomUUID } from 'node:crypto'
 import { bootstrap, type Entry, foreign, serve, sleep, tell, tellAssigned } from './serve.js'
 
@@ -54,7 +54,7 @@ interface Admin {
   disconnect(): void
 }
 
-const library = (await foreign('node-rdkafka')) as {
+const library = (await foreign(process.argv[2] ?? '')) as {
   AdminClient: { create(settings: Settings): Admin }
   Producer: new (settings: Settings) => Producer
   KafkaConsumer: new (settings: Settings, topic: Settings) => Consumer
