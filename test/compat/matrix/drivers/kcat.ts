@@ -36,13 +36,23 @@ async function topics(): Promise<string[]> {
   return topics.map(({ topic }) => topic)
 }
 
+/** Where it is not, kcat ends without having sent anything. */
+function reachable(): Promise<boolean> {
+  return kcat(['-L', '-J']).then(
+    () => true,
+    () => false,
+  )
+}
+
 async function produce(topic: string, codec: string, records: Entry[]): Promise<void> {
   for (const partition of new Set(records.map((each) => each.partition))) {
     const lines = records
       .filter((each) => each.partition === partition)
       .map(({ key, value }) => `${key}|${value}\n`)
-    const args = ['-P', '-t', topic, '-p', String(partition), '-z', codec, '-K', '|']
-    await kcat([...args, '-X', 'enable.idempotence=true'], lines.join(''))
+    const place = ['-P', '-t', topic, '-p', String(partition)]
+    const args = [...place, '-z', codec, '-K', '|', '-X', 'enable.idempotence=true']
+    while (!(await reachable())) await sleep(200)
+    await kcat(args, lines.join(''))
   }
 }
 
