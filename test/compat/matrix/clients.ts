@@ -19,6 +19,8 @@ export interface Client {
   /** Strategies by which its groups share partitions; none where it knows no groups. */
   readonly assignors: readonly string[]
   readonly lacks: readonly Lack[]
+  /** Its producer is idempotent, and stays so through crashes of the broker. */
+  readonly idempotent?: boolean
   /** Left out where nobody asks for it by its name. */
   readonly onlyWhenNamed?: boolean
   /** Installs what is missing and gives the command of the driver. */
@@ -39,6 +41,7 @@ function node(driver: string, folder = '', ...more: string[]): Command {
 
 const kafkajs: Client = {
   name: 'kafkajs 2.2.4',
+  idempotent: true,
   codecs: all,
   assignors: ['roundrobin'],
   lacks: [],
@@ -62,6 +65,7 @@ const kcat: Client = {
 
 const platformatic: Client = {
   name: '@platformatic/kafka 1.35.0',
+  idempotent: true,
   // zstd where Node.js itself has it.
   codecs: 'zstdCompressSync' in zlib ? all : all.slice(0, -1),
   assignors: ['roundrobin'],
@@ -79,6 +83,7 @@ function onJava(driver: string, version: KafkaVersion): Command {
 function javaClient(version: KafkaVersion): Client {
   return {
     name: `Java client ${version}`,
+    idempotent: true,
     codecs: all,
     assignors: ['range', 'roundrobin', 'sticky', 'cooperative-sticky'],
     lacks: [],
@@ -104,6 +109,7 @@ const noKafka: Client = {
 
 const rdkafka: Client = {
   name: 'node-rdkafka 3.6.1',
+  idempotent: true,
   codecs: all,
   assignors: ['range', 'roundrobin', 'cooperative-sticky'],
   lacks: [],
@@ -116,6 +122,7 @@ const rdkafka: Client = {
 
 const confluent: Client = {
   name: '@confluentinc/kafka-javascript 1.10.1',
+  idempotent: true,
   codecs: all,
   assignors: ['range', 'roundrobin', 'cooperative-sticky'],
   lacks: [],
@@ -136,7 +143,7 @@ const confluent: Client = {
   },
 }
 
-function sarama(version: string, rest: Pick<Client, 'codecs' | 'assignors' | 'lacks'>): Client {
+function sarama(version: string, rest: Omit<Client, 'name' | 'install'>): Client {
   return {
     name: `sarama as for ${version}`,
     ...rest,
@@ -189,7 +196,12 @@ export const clients: readonly Client[] = [
   sarama('0.8.2.0', { codecs: all.slice(0, 3), assignors: [], lacks: ['delete'] }),
   sarama('0.10.2.0', { codecs: all.slice(0, 4), assignors: ['range', 'roundrobin'], lacks: [] }),
   // It sends zstd with a Produce of before zstd, which brokers refuse.
-  sarama('2.2.0', { codecs: all.slice(0, 4), assignors: ['range', 'roundrobin'], lacks: [] }),
+  sarama('2.2.0', {
+    codecs: all.slice(0, 4),
+    assignors: ['range', 'roundrobin'],
+    lacks: [],
+    idempotent: true,
+  }),
   oldScala,
   noKafka,
   rdkafka,

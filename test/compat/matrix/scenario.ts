@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { main, run, sleep, startBroker, type TestBroker, until } from '../programs.js'
 import type { Client } from './clients.js'
@@ -15,6 +16,9 @@ const config = { 'num.partitions': partitionCount }
 const BATCH = 40
 const REBALANCE_MS = 60_000
 const DOWN_MS = 500
+/** Of a stream through crashes: calls of the producer, and records in each. */
+const ROUNDS = 8
+const ROUND = 2000
 
 const numberOf = ({ key }: Told) => Number(key.slice(1))
 const same = (a: readonly number[], b: readonly number[]) =>
@@ -59,6 +63,7 @@ export class Scenario {
       [groups.length > 0 ? 'commit' : 'store', () => this.#commit()],
       ['restart', () => this.#restart(() => this.#broker.stop())],
       ['crash', () => this.#restart(() => this.#broker.kill())],
+      ...(this.#client.idempotent && !this.#quick ? [this.#once()] : []),
       [lacks.includes('delete') ? 'delete by kafkajs' : 'delete', () => this.#delete()],
       ['quit', () => this.#quit()],
     ]
@@ -114,7 +119,9 @@ export class Scenario {
       key: keyOf(number),
       value: textOf(codec, number),
     }))
-    assert.deepEqual(told, expected)
+    const wrong = told.findIndex((each, at) => !isDeepStrictEqual(each, expected[at]))
+    if (wrong >= 0) assert.deepEqual(told[wrong], expected[wrong], 'the first that is wrong')
+    assert.equal(told.length, expected.length)
   }
 
   async #join(): Promise<Driver> {
@@ -134,8 +141,7 @@ export class Scenario {
    * it leaves, which need not wait for the end of its session.
    */
   async #share(assignor: string): Promise<void> {
-    await this.#member?.ask('leave')
-    await this.#member?.quit()
+    await this.#leave()
     this.#group = `group-${assignor}`
     const first = await this.#join()
     this.#member = first
@@ -235,8 +241,38 @@ export class Scenario {
     await this.#consume()
   }
 
-  async #delete(): Promise<void> {
+  /** The step in which the broker is killed thrice while an idempotent producer sends. */
+  #once(): [string, () => Promise<void>] {
+    const stream = async () => {
+      for (let round = 0; round < ROUNDS; round += 1) await this.#produce('none', ROUND)
+    }
+    const act = async () => {
+      await this.#leave()
+      let sending = true
+      const sent = stream().finally(() => {
+        sending = false
+      })
+      sent.catch(() => {})
+      for (let kill = 0; kill < 3 && sending; kill += 1) {
+        await sleep(50 + Math.random() * 250)
+        const { dataDir, port } = this.#broker
+        await this.#broker.kill()
+        this.#broker = await startBroker({ dataDir, port, config })
+      }
+      await sent
+      await this.#consume()
+    }
+    return ['exactly once', act]
+  }
+
+  async #leave(): Promise<void> {
     await this.#member?.ask('leave')
+    await this.#member?.quit()
+    this.#member = undefined
+  }
+
+  async #delete(): Promise<void> {
+    await this.#leave()
     if (this.#client.lacks.includes('delete')) {
       await this.#judge((admin) => admin.deleteTopics({ topics: [topic] }))
     } else {
@@ -247,6 +283,6 @@ export class Scenario {
   }
 
   async #quit(): Promise<void> {
-    await Promise.all([this.#main.quit(), this.#member?.quit()])
+    await this.#main.quit()
   }
 }
