@@ -13,6 +13,7 @@ import { native } from '../native.js'
 import { BatchField, HEADER_BYTES, MAGIC } from '../records/format.js'
 import type { DerivedState } from './derived-state.js'
 import { type Flushable, Flusher } from './flusher.js'
+import { gapText } from './log-files.js'
 import type { LogOpening, LogTuning } from './log-options.js'
 import { SegmentRemoval } from './segment-removal.js'
 import { type SegmentEntry, Segments } from './segments.js'
@@ -59,7 +60,9 @@ export class LogState implements Flushable {
     this.directory = directory
     this.options = options
     this.env = env
-    this.segments = new Segments(directory, found.segments)
+    this.segments = new Segments(directory, found.segments, (from, next) => {
+      if (!options.isCompacted) options.onDamage?.(gapText(from, next, 0))
+    })
     this.derived = found.derived
     this.flusher = new Flusher(this, found.unsynced, found.directoryDirty)
     this.segmentMadeMs = env.now()

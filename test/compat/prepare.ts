@@ -1,8 +1,8 @@
 /**
  * Installs the strangers that judge seglog in the tests: kcat and strace from Debian, Apache
  * Kafka's own jars, and the quick clients of the matrix. Does nothing, within milliseconds, where
- * all is there. `npm test` calls it once before the tests run. What cannot be installed is one error
- * that says what to do.
+ * all is there. `npm test` calls it once before the tests run. What cannot be installed is one
+ * error that says what to do.
  */
 import { debian, fetchKafka, kafkaVersions } from './install.js'
 import { quickClients } from './matrix/clients.js'

@@ -1,4 +1,4 @@
-/** The driver of the packages, of which the first argument names one, that offer librdkafka's API. */
+/** The driver of packages that offer librdkafka's API; the first argument names the package. */
 import { randomUUID } from 'node:crypto'
 import { bootstrap, type Entry, foreign, serve, sleep, tell, tellAssigned } from './serve.js'
 
