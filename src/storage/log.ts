@@ -268,8 +268,8 @@ export class Log {
   /**
    * Compacts what `limitOffset` and the options allow (compaction/compact.ts). Appends, reads and
    * deletion at the start go on; truncation and close interrupt it. Resolves with undefined where
-   * there is nothing to compact. Rejects with `Interrupted`, CORRUPT, NO_SPACE, IO and the like, the
-   * log being as good as before. REQUIRES: one at a time.
+   * there is nothing to compact. Rejects with `Interrupted`, CORRUPT, NO_SPACE, IO and the like,
+   * the log being as good as before. REQUIRES: one at a time.
    */
   compact(options: CompactionOptions): Promise<CompactionReport | undefined> {
     this.#state.checkWritable()
@@ -287,6 +287,11 @@ export class Log {
     const dirty = segments.filter(({ endOffset }) => endOffset > range.firstDirty)
     const first = await firstTimestampOf(state.directory, dirty)
     return { ratio: range.ratio, isOverdue: state.env.now() - first > maxCompactionLagMs }
+  }
+
+  /** Resolves when the compaction that may be under way has ended, early; never rejects. */
+  interruptCompaction(): Promise<void> {
+    return this.#state.compaction.interrupt()
   }
 
   /** What the compaction goes by. */

@@ -106,7 +106,7 @@ export class Segments {
    * nothing, where not all of those are there any more.
    */
   replace(neighbours: readonly SegmentEntry[], others: readonly SegmentEntry[]): boolean {
-    const first = this.#entries.findIndex((entry) => entry === neighbours[0])
+    const first = neighbours[0] ? this.#entries.indexOf(neighbours[0]) : -1
     if (first < 0 || first + neighbours.length >= this.#entries.length) return false
     if (neighbours.some((entry, i) => this.#entries[first + i] !== entry)) return false
     this.#entries.splice(first, neighbours.length, ...others)

@@ -52,7 +52,7 @@ export class CleanedSegments {
     this.segments.push(emptySegment(checked(handle, path), baseOffset))
   }
 
-  /** Takes a batch. REQUIRES: `begin`; batches come in order. Rejects with NO_SPACE, IO, CORRUPT. */
+  /** Takes a batch. REQUIRES: `begin`; batches in order. Rejects with NO_SPACE, IO, CORRUPT. */
   async add(batch: Uint8Array, baseOffset: number, lastOffset: number): Promise<void> {
     if (!this.#fits(batch, lastOffset)) await this.begin(baseOffset)
     const segment = this.#current

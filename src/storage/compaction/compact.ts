@@ -8,7 +8,7 @@
  * segments of a log that was compacted here follow one another without a gap.
  *
  * The active segment is never touched, nor is what is not on disk. Segments are written anew group
- * by group, each swapped in when it is done, so that whatever ends a run leaves a log that is right.
+ * by group, each swapped in when it is done: whatever ends a run leaves a log that is right.
  *
  * Errors: CORRUPT (damage, nothing of which is spread), TOO_LARGE, NO_SPACE, TOO_MANY_FILES, IO,
  * UNSUPPORTED_COMPRESSION; `Interrupted`.
