@@ -104,6 +104,11 @@ export class CleanedSegments {
     }
   }
 
+  /** They belong to the log now: nothing is discarded any more. */
+  letGo(): SegmentEntry[] {
+    return this.segments.splice(0)
+  }
+
   /** Removes the files. What stays of them is removed by the next start. */
   async discard(): Promise<void> {
     this.#buffered = 0

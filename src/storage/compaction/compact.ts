@@ -60,7 +60,10 @@ export function compact(
     const { segments, range } = await cleanable(log, options.limitOffset)
     const { firstDirty } = range
     if (range.end <= firstDirty) return undefined
-    const found = await lastOffsets(log, segments, range, options.bufferBytes, pace)
+    const reading = lastOffsets(log, segments, range, options.bufferBytes, pace)
+    const found = await reading.catch((error: unknown) => {
+      throw reasonOf(log, segments, error)
+    })
     if (found.end <= firstDirty) return undefined
     const cleaning = new Cleaning(log, found.map, found.end, pace)
     const concerned = segments.filter(({ baseOffset }) => baseOffset < found.end)
@@ -104,6 +107,20 @@ async function maxTimestampOf(log: LogState, handle: number): Promise<number> {
   return native.results[Result.MAX_TIMESTAMP]!
 }
 
+/**
+ * Segments that were deleted at the start meanwhile are no failure; other errors name the log.
+ */
+function reasonOf(log: LogState, segments: readonly Cleanable[], error: unknown): unknown {
+  if (!(error instanceof SeglogError)) return error
+  const { code, message } = error
+  const present = new Set(log.segments.list())
+  const isOvertaken = segments.some(({ entry }) => !present.has(entry))
+  const isGone = code === 'NOT_FOUND' || code === 'IO'
+  if (isGone && isOvertaken) return new Interrupted('segments were deleted')
+  if (message.startsWith(log.directory)) return error
+  return new SeglogError(code, `${log.directory}: ${message}`, { cause: error })
+}
+
 class Cleaning {
   bytesBefore = 0
   bytesAfter = 0
@@ -144,7 +161,7 @@ class Cleaning {
       else await this.#swapIn(group, cleaned)
     } catch (error) {
       await cleaned.discard()
-      throw await this.#reasonOf(group, error)
+      throw reasonOf(this.#log, group, error)
     }
   }
 
@@ -162,15 +179,6 @@ class Cleaning {
     } catch (error) {
       throw ioError(path, error)
     }
-  }
-
-  /** Segments that were deleted at the start meanwhile are no failure. */
-  async #reasonOf(group: readonly Cleanable[], error: unknown): Promise<unknown> {
-    const present = new Set(this.#log.segments.list())
-    const isOvertaken = group.some(({ entry }) => !present.has(entry))
-    const isGone =
-      error instanceof SeglogError && (error.code === 'NOT_FOUND' || error.code === 'IO')
-    return isGone && isOvertaken ? new Interrupted('segments were deleted') : error
   }
 
   /** Resolves with whether nothing was left out or changed. */

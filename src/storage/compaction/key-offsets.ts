@@ -77,8 +77,6 @@ export async function* batchesOf(
         if (pace.isOver()) await pace.rest()
       }
     }
-  } catch (error) {
-    throw inFile(path, error)
   } finally {
     await file.close()
   }
@@ -86,12 +84,6 @@ export async function* batchesOf(
 
 function upgraded(message: Batch): Batch {
   return batchAt(upgradedMessage(message, OUTPUT_BYTES_MAX), 0)
-}
-
-/** Errors about bytes name the file. */
-function inFile(path: string, error: unknown): unknown {
-  if (!(error instanceof SeglogError) || error.message.startsWith(path)) return error
-  return new SeglogError(error.code, `${path}: ${error.message}`, { cause: error })
 }
 
 /** Returns false where there may be no room for all of it. */

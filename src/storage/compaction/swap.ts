@@ -49,13 +49,14 @@ async function swap(
     await cleaned.discard()
     return false
   }
+  const brought = cleaned.letGo()
   try {
     for (const { baseOffset } of old) log.flusher.forget(baseOffset)
     // What is known of producers below the first one goes with the segment that begins there.
-    const [first] = cleaned.segments
+    const [first] = brought
     const { fileDeleteDelayMs } = log.options
     await log.removal.remove(old, fileDeleteDelayMs, { keptSnapshot: first?.baseOffset })
-    for (const { handle } of cleaned.segments) await native.segmentRename(handle, '')
+    for (const { handle } of brought) await native.segmentRename(handle, '')
     await syncDirectory(directory)
   } catch (error) {
     // Which files have which names is not known any more.
