@@ -36,11 +36,17 @@ function filtered(batch: Batch, keep: (record: Candidate) => boolean, more = {})
 
 test('a batch of which everything stays is the same bytes', () => {
   const batch = batchOf()
-  assert.equal(filterBatch(batch, () => true, options), batch.bytes)
+  assert.equal(
+    filterBatch(batch, () => true, options),
+    batch.bytes,
+  )
 })
 
 test('a batch of which nothing stays is none', () => {
-  assert.equal(filterBatch(batchOf(), () => false, options), undefined)
+  assert.equal(
+    filterBatch(batchOf(), () => false, options),
+    undefined,
+  )
 })
 
 for (const compression of ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const) {
@@ -86,7 +92,12 @@ test('null and empty keys and values are told apart', () => {
     },
     options,
   )
-  assert.deepEqual(seen, [['a', false], ['b', true], ['', false], [null, false]])
+  assert.deepEqual(seen, [
+    ['a', false],
+    ['b', true],
+    ['', false],
+    [null, false],
+  ])
 })
 
 test('a kept tombstone gives the batch a horizon, and every record keeps its time', () => {
@@ -101,7 +112,10 @@ test('a horizon is given once', () => {
   const first = filtered(batchOf({ compression: 'gzip' }), () => true, { horizonMs: NOW + 1000 })
   const second = filtered(first, offsetsIn(101), { horizonMs: NOW + 9000 })
   assert.equal(second.header.baseTimestamp, NOW + 1000)
-  assert.deepEqual([...iterateRecords(second)].map(({ timestamp }) => timestamp), [NOW + 9])
+  assert.deepEqual(
+    [...iterateRecords(second)].map(({ timestamp }) => timestamp),
+    [NOW + 9],
+  )
 })
 
 test('no horizon is given where no tombstone stays', () => {
@@ -112,7 +126,10 @@ test('no horizon is given where no tombstone stays', () => {
 test('records without a time keep none beside a horizon', () => {
   const batch = batchOf({}, [{ key: 'a', value: null }])
   const found = filtered(batch, () => true, { horizonMs: NOW })
-  assert.deepEqual([...iterateRecords(found)].map(({ timestamp }) => timestamp), [-1])
+  assert.deepEqual(
+    [...iterateRecords(found)].map(({ timestamp }) => timestamp),
+    [-1],
+  )
 })
 
 test('an emptied batch is a header with the offsets and the producer', () => {
@@ -124,7 +141,10 @@ test('an emptied batch is a header with the offsets and the producer', () => {
   assert.deepEqual([baseOffset, lastOffset, count], [100, 103, 0])
   assert.deepEqual([producerId, baseSequence, maxTimestamp], [7, 40, NOW + 9])
   assert.deepEqual([...iterateRecords(emptied)], [])
-  assert.equal(filterBatch(emptied, () => true, options), undefined)
+  assert.equal(
+    filterBatch(emptied, () => true, options),
+    undefined,
+  )
 })
 
 test('a batch with a wrong sum is CORRUPT', () => {

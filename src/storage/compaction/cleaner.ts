@@ -8,7 +8,7 @@
  * checkpoint to the log directories. JS thread.
  */
 import type { CompactionNeed, Log } from '../log.js'
-import { type TopicPartition, partitionDirectory } from '../log-files.js'
+import { partitionDirectory, type TopicPartition } from '../log-files.js'
 import { Interrupted } from './compaction-state.js'
 
 /** Names in brackets are those of Kafka's configuration. */

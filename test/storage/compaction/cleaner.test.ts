@@ -162,7 +162,10 @@ test('a close interrupts a long compaction, and loses nothing', async (t) => {
   const { manager } = await open(t, directory)
   const log = await logOf(manager, 'c', 0, { segmentBytes: 1 << 20 })
   for (let i = 0; i < 300; i++) {
-    put(log, Array.from({ length: 200 }, (_, n) => [`k${i % 7}-${n}`, `${i}`] as const))
+    put(
+      log,
+      Array.from({ length: 200 }, (_, n) => [`k${i % 7}-${n}`, `${i}`] as const),
+    )
   }
   log.roll()
   await log.flush()
@@ -183,7 +186,10 @@ test('the event loop has its turns meanwhile', async (t) => {
   const { manager } = await open(t, temporaryDirectory(t))
   const log = await logOf(manager, 'c', 0, { segmentBytes: 1 << 20 })
   for (let i = 0; i < 200; i++) {
-    put(log, Array.from({ length: 200 }, (_, n) => [`${i % 9}-${n}`, `${i}`] as const))
+    put(
+      log,
+      Array.from({ length: 200 }, (_, n) => [`${i % 9}-${n}`, `${i}`] as const),
+    )
   }
   log.roll()
   await log.flush()

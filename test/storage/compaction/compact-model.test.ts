@@ -1,6 +1,6 @@
 /**
- * Compaction against a map of what each key should hold, through random appends, rolls, deletions at
- * the start, cuts, starts, and readers that go on meanwhile. A seed that fails repeats its run.
+ * Compaction against a map of what each key should hold, through random appends, rolls, cuts,
+ * starts, and readers that go on meanwhile. A seed that fails repeats its run.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

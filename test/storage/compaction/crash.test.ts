@@ -63,7 +63,10 @@ test('a compaction that is cut short anywhere is taken up or dropped by the star
     const again = await open(t, copy, { recoveryPoint: 12 })
     assert.deepEqual(lastValues(again), expected, copy)
     assert.equal(again.endOffset, 18)
-    assert.deepEqual(readdirSync(copy).filter((name) => /cleaned|swap|deleted/.test(name)), [])
+    assert.deepEqual(
+      readdirSync(copy).filter((name) => /cleaned|swap|deleted/.test(name)),
+      [],
+    )
     await again.close()
   }
 })

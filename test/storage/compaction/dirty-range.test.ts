@@ -77,7 +77,10 @@ test('groups need no larger index than is allowed', () => {
   const small = { ...sizes, segmentBytes: 1000, indexIntervalBytes: 10 }
   // 21 entries of 12 bytes, and one to spare, are 210 bytes of log.
   const groups = groupsOf(segments(4), { ...small, segmentIndexBytes: 22 * 12 })
-  assert.deepEqual(bases(groups), [[0, 10], [20, 30]])
+  assert.deepEqual(bases(groups), [
+    [0, 10],
+    [20, 30],
+  ])
 })
 
 test('offsets of a group fit into 31 bits', () => {

@@ -19,26 +19,45 @@ function clock(start: number) {
 test('a tombstone stays for its time after the first compaction, and goes then', async (t) => {
   const env = clock(NOW)
   const log = await open(t, temporaryDirectory(t), { deleteRetentionMs: 1000 }, env)
-  put(log, [['a', '1'], ['b', '1']])
+  put(log, [
+    ['a', '1'],
+    ['b', '1'],
+  ])
   put(log, [['a', null]])
   const keys = () => recordsOf(log).map(({ key, value }) => [key, value])
   env.ms = NOW + 5000
   await compactAll(log)
-  assert.deepEqual(keys(), [['b', '1'], ['a', null]])
-  for (const [afterMs, stays] of [[999, true], [1000, false]] as const) {
+  assert.deepEqual(keys(), [
+    ['b', '1'],
+    ['a', null],
+  ])
+  for (const [afterMs, stays] of [
+    [999, true],
+    [1000, false],
+  ] as const) {
     env.ms = NOW + 5000 + afterMs
     put(log, [['c', String(afterMs)]])
     await compactAll(log)
-    assert.equal(keys().some(([key]) => key === 'a'), stays, `after ${afterMs} ms`)
+    assert.equal(
+      keys().some(([key]) => key === 'a'),
+      stays,
+      `after ${afterMs} ms`,
+    )
   }
   assert.equal(recordsOf(log).find(({ key }) => key === 'b')?.timestamp, NOW)
 })
 
 test('a record without a key goes', async (t) => {
   const log = await open(t, temporaryDirectory(t))
-  put(log, [[null, 'x'], ['', 'y']])
+  put(log, [
+    [null, 'x'],
+    ['', 'y'],
+  ])
   await compactAll(log)
-  assert.deepEqual(recordsOf(log).map(({ offset, key }) => [offset, key]), [[1, '']])
+  assert.deepEqual(
+    recordsOf(log).map(({ offset, key }) => [offset, key]),
+    [[1, '']],
+  )
 })
 
 test('the last batch of a producer stays as a header, and its repeat is known', async (t) => {
@@ -46,12 +65,18 @@ test('the last batch of a producer stays as a header, and its repeat is known', 
   const log = await open(t, directory)
   put(log, [['a', '1']], { producer: { id: 9, epoch: 0, baseSequence: 0 } })
   put(log, [['a', '2']], { producer: { id: 9, epoch: 0, baseSequence: 1 } })
-  put(log, [['a', '3'], ['b', '3']])
+  put(log, [
+    ['a', '3'],
+    ['b', '3'],
+  ])
   await compactAll(log)
   const headers = batchesIn(log).map(({ producerId, baseSequence, count, baseOffset }) => {
     return [producerId, baseSequence, count, baseOffset]
   })
-  assert.deepEqual(headers, [[9, 1, 0, 1], [-1, -1, 2, 2]])
+  assert.deepEqual(headers, [
+    [9, 1, 0, 1],
+    [-1, -1, 2, 2],
+  ])
   await log.close()
   for (const name of filesOf(directory, '.snapshot')) writeFileSync(join(directory, name), '')
   const again = await open(t, directory)
@@ -75,16 +100,28 @@ test('records above what the memory has room for stay, and are compacted next', 
   let rounds = 1
   while (await log.compact({ limitOffset: log.endOffset, bufferBytes: 24 * 12 })) rounds++
   assert.equal(rounds, 4)
-  assert.deepEqual(recordsOf(log).map(({ value }) => value), Array(20).fill('2'))
+  assert.deepEqual(
+    recordsOf(log).map(({ value }) => value),
+    Array(20).fill('2'),
+  )
 })
 
 test('a batch above max.message.bytes is compacted too', async (t) => {
   const log = await open(t, temporaryDirectory(t), { segmentBytes: 1 << 22 })
-  put(log, [['a', 'v'.repeat(1 << 20)], ['b', '1']])
+  put(log, [
+    ['a', 'v'.repeat(1 << 20)],
+    ['b', '1'],
+  ])
   put(log, [['a', '2']])
   log.configure({ maxMessageBytes: 1000 })
   await compactAll(log)
-  assert.deepEqual(recordsOf(log).map(({ key, value }) => [key, value]), [['b', '1'], ['a', '2']])
+  assert.deepEqual(
+    recordsOf(log).map(({ key, value }) => [key, value]),
+    [
+      ['b', '1'],
+      ['a', '2'],
+    ],
+  )
 })
 
 test('a checkpoint below the start of the log begins at the start', async (t) => {
@@ -97,7 +134,10 @@ test('a checkpoint below the start of the log begins at the start', async (t) =>
   const report = await compactAll(log)
   assert.equal(report?.firstDirty, 2)
   assert.equal(log.cleanedOffset, 4)
-  assert.deepEqual(recordsOf(log).map(({ offset }) => offset), [3])
+  assert.deepEqual(
+    recordsOf(log).map(({ offset }) => offset),
+    [3],
+  )
   assert.equal(await compactAll(log), undefined)
 })
 
@@ -109,7 +149,10 @@ test('what is not committed is not compacted', async (t) => {
   }
   await log.flush()
   await log.compact({ limitOffset: 2, bufferBytes: 1 << 20 })
-  assert.deepEqual(recordsOf(log).map(({ value }) => value), ['2', '3'])
+  assert.deepEqual(
+    recordsOf(log).map(({ value }) => value),
+    ['2', '3'],
+  )
 })
 
 test('what is not on the disk is not compacted', async (t) => {
@@ -132,7 +175,10 @@ test('nothing of a transaction is judged, nor what follows it', async (t) => {
   put(log, [['a', '4']])
   const report = await compactAll(log)
   assert.equal(report?.end, 2)
-  assert.deepEqual(recordsOf(log).map(({ value }) => value), ['2', '3', '4'])
+  assert.deepEqual(
+    recordsOf(log).map(({ value }) => value),
+    ['2', '3', '4'],
+  )
   assert.equal(await compactAll(log), undefined)
 })
 
@@ -155,9 +201,16 @@ test('messages of before magic 2 are compacted, and batches afterwards', async (
   await compactAll(log)
   assert.deepEqual(
     recordsOf(log).map(({ offset, key, value, timestamp }) => [offset, key, value, timestamp]),
-    [[2, 'a', '2', NOW + 2], [3, 'b', '2', NOW + 3], [4, 'c', '1', NOW]],
+    [
+      [2, 'a', '2', NOW + 2],
+      [3, 'b', '2', NOW + 3],
+      [4, 'c', '1', NOW],
+    ],
   )
-  assert.deepEqual(batchesIn(log).map(({ magic }) => magic), [2, 2])
+  assert.deepEqual(
+    batchesIn(log).map(({ magic }) => magic),
+    [2, 2],
+  )
 })
 
 test('a damaged batch is CORRUPT and nothing is changed', async (t) => {
@@ -199,9 +252,15 @@ test('deletion at the start meanwhile ends the run, and the log is right', async
   const run = log.compact({ limitOffset: 4, bufferBytes: 1 << 20 })
   log.deleteBefore(2)
   await assert.rejects(run, { name: 'Interrupted' })
-  assert.deepEqual(recordsOf(log).map(({ offset }) => offset), [2, 3])
+  assert.deepEqual(
+    recordsOf(log).map(({ offset }) => offset),
+    [2, 3],
+  )
   assert.ok(await log.compact({ limitOffset: 4, bufferBytes: 1 << 20 }))
-  assert.deepEqual(recordsOf(log).map(({ offset }) => offset), [2, 3])
+  assert.deepEqual(
+    recordsOf(log).map(({ offset }) => offset),
+    [2, 3],
+  )
 })
 
 test('a lookup by time goes past a batch that was emptied', async (t) => {
