@@ -3,6 +3,7 @@
 #include "segment_binding.h"
 #include "work.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 
@@ -92,7 +93,11 @@ napi_value Create(napi_env env, napi_callback_info info) {
   if (!ReadNamed(arguments, &path, &base_offset, &options))
     return arguments.Return(Status::Of(Code::kBadArgument));
   std::shared_ptr<Segment> segment;
-  const Status status = Segment::Create(path, base_offset, options, &segment);
+  Status status = Segment::Create(path, base_offset, options, &segment);
+  if (status.error == EMFILE || status.error == ENFILE) {
+    Residents::LeaveAllBut(nullptr);
+    status = Segment::Create(path, base_offset, options, &segment);
+  }
   if (!status.ok())
     return arguments.Return(status);
   const int32_t handle = TableOf(env)->Add(std::move(segment));
@@ -252,6 +257,16 @@ napi_value Seal(napi_env env, napi_callback_info info) {
   return RunInPool(env, "seglog.segmentSeal", [held = *segment] { return held->Seal(true); });
 }
 
+napi_value SealNow(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  std::shared_ptr<Segment>* segment;
+  const Status status = SegmentOf(arguments, &segment);
+  if (!status.ok())
+    return arguments.Return(status);
+  (*segment)->EndAppends();
+  return arguments.Return((*segment)->Seal(true));
+}
+
 napi_value Close(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
   std::shared_ptr<Segment>* segment;
@@ -326,6 +341,7 @@ void ExportSegmentJobs(Napi::Env env, Napi::Object exports) {
   Export(env, exports, "segmentFlush", Flush);
   Export(env, exports, "segmentTruncate", Truncate);
   Export(env, exports, "segmentSeal", Seal);
+  Export(env, exports, "segmentSealNow", SealNow);
   Export(env, exports, "segmentClose", Close);
   Export(env, exports, "segmentDelete", Delete);
   Export(env, exports, "segmentRename", Rename);

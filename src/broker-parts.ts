@@ -26,6 +26,7 @@ import { Replicas } from './replication/replicas.js'
 import { Turns } from './replication/turns.js'
 import { Deadlines } from './replication/waiting.js'
 import type { Listener } from './server/listener.js'
+import { Metrics } from './server/metrics.js'
 import type { RequestMemory } from './server/request-memory.js'
 import { LogManager } from './storage/log-manager.js'
 
@@ -40,6 +41,7 @@ export interface Parts {
   logs: LogManager
   listeners: Listener[]
   memory: RequestMemory | undefined
+  metrics: Metrics | undefined
   dataDirs: string[]
   temporary: string | undefined
   logger: Logger
@@ -51,7 +53,10 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
   const temporary = await temporaryDirectory(given, undo)
   const config = BrokerConfig.parse(given, (line) => logger.warn(line))
   const dataDirs = config.get('log.dirs').map((path) => resolve(path))
-  const logs = await openLogs(config, dataDirs, env, logger)
+  const endpoint = { host: config.get('metrics.host'), port: config.get('metrics.port') }
+  const metrics = await Metrics.open(endpoint, env, logger)
+  undo.push(async () => metrics?.close())
+  const logs = await openLogs(config, dataDirs, env, logger, metrics)
   undo.push(() => logs.abandon())
   const coordinationFile = join(dataDirs[0]!, COORDINATION_FILE)
   const coordination = await EmbeddedCoordination.open(coordinationFile)
@@ -85,7 +90,7 @@ export async function openParts(options: BrokerOptions, undo: Undo): Promise<Par
     deadlines: new Deadlines(env),
     turns: new Turns(env),
   }
-  const made = { context, coordination, logs, dataDirs, temporary, logger }
+  const made = { context, coordination, logs, metrics, dataDirs, temporary, logger }
   return { ...made, listeners: [], memory: undefined }
 }
 
@@ -106,12 +111,14 @@ function openLogs(
   directories: string[],
   env: Env,
   logger: Logger,
+  metrics: Metrics | undefined,
 ): Promise<LogManager> {
   const log = {
     segmentBytes: config.get('log.segment.bytes'),
     indexIntervalBytes: config.get('log.index.interval.bytes'),
     flushMessages: flushMessages(config),
     mapped: true,
+    ...(metrics ? { onFlush: (ms: number) => metrics.flushed(ms) } : {}),
   }
   const warn = (line: string) => logger.warn(line)
   const intervals = {

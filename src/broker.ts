@@ -43,6 +43,8 @@ export class Broker {
   /** Absolute paths of the log directories. */
   readonly dataDirs: readonly string[]
   readonly coordination: string
+  /** The port of metrics and health, where `metrics.port` asks for one. */
+  readonly metricsPort: number | undefined
   readonly #parts: Parts
   #closing: Promise<void> | undefined
 
@@ -54,6 +56,7 @@ export class Broker {
     this.clusterId = parts.context.clusterId
     this.dataDirs = parts.dataDirs
     this.coordination = parts.coordination.kind
+    this.metricsPort = parts.metrics?.port
   }
 
   /**
@@ -73,6 +76,7 @@ export class Broker {
     async function start(options: BrokerOptions, undo: Undo): Promise<Broker> {
       const parts = await openParts(options, undo)
       const endpoints = await listen(parts, undo)
+      parts.metrics?.ready(parts)
       return new Broker(parts, endpoints[0]!)
     }
   }
@@ -82,7 +86,7 @@ export class Broker {
    * cleanly.
    */
   close(): Promise<void> {
-    this.#closing ??= closeParts(this.#parts)
+    this.#closing ??= closeParts(this.#parts).finally(() => this.#parts.metrics?.close())
     return this.#closing
   }
 }
@@ -107,7 +111,7 @@ function checkGiven(options: BrokerOptions): void {
 }
 
 async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
-  const { context, listeners, logger, coordination } = parts
+  const { context, listeners, logger, coordination, metrics } = parts
   const { config, env } = context
   const endpoints: Endpoint[] = []
   const quota = new ConnectionQuota(
@@ -122,6 +126,7 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   })
   for (const [i, { host, port }] of config.listeners.entries()) {
     const endpoint = { host: '', port: 0 }
+    const dispatch = dispatcher(handlers, context, endpoint)
     const listener = await Listener.open(
       {
         host,
@@ -131,7 +136,7 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
         quota,
         memory,
       },
-      dispatcher(handlers, context, endpoint),
+      metrics ? metrics.measured(dispatch) : dispatch,
       env,
       logger,
     )
@@ -155,6 +160,7 @@ function reachableHost(host: string): string {
 
 async function closeParts(parts: Parts): Promise<void> {
   const { context, listeners, coordination, logs, temporary } = parts
+  parts.metrics?.stopping()
   context.groups.close()
   // Whoever is parked gets an answer now, and whoever asks again is not heard any more.
   const drained = Promise.all(listeners.map((listener) => listener.close(DRAIN_MS)))

@@ -51,6 +51,20 @@ export const brokerKeys = {
     ...notYet,
   }),
 
+  // For operators. Kafka has JMX and log4j instead.
+  'metrics.port': int(
+    -1,
+    'Port of /metrics (Prometheus), /health and /ready; 0 takes a free one, -1: none of them.',
+    { min: -1, max: 65_535 },
+  ),
+  'metrics.host': string('127.0.0.1', 'The address of that port.'),
+  'log.level': choice(
+    'info',
+    ['info', 'warn', 'error', 'off'],
+    'What `seglog broker` writes to stderr at least.',
+  ),
+  'log.format': choice('logfmt', ['logfmt', 'json'], 'The form of those lines.'),
+
   // Connections and requests
   'socket.request.max.bytes': int(104_857_600, 'The largest request that is read.', { min: 1 }),
   'socket.send.buffer.bytes': int(102_400, 'Send buffer of a socket; -1: as the system has it.', {

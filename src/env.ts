@@ -29,9 +29,10 @@ export interface Env {
   /** Monotonic clock in ms, for durations. */
   monotonic(): number
   /**
-   * Calls back once after `ms`, at most 2^31 - 1. A timer never keeps the process alive by itself.
+   * Calls back once after `ms`, at most 2^31 - 1. A timer does not keep the process alive by
+   * itself, unless `keep` says that somebody waits for it.
    */
-  after(ms: number, callback: () => void): Timer
+  after(ms: number, callback: () => void, keep?: boolean): Timer
   /** Runs before the next turn of the event loop looks for input. */
   soon(callback: () => void): void
   random: {
@@ -50,9 +51,9 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 export const systemEnv: Env = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  after(ms, callback) {
+  after(ms, callback, keep = false) {
     const timer = setTimeout(callback, Math.min(ms, TIMER_MS_MAX))
-    timer.unref()
+    if (!keep) timer.unref()
     return { cancel: () => clearTimeout(timer) }
   },
   soon: (callback) => void setImmediate(callback),

@@ -188,6 +188,10 @@ export type ErrorCode =
   | 'INVALID_CONFIG'
   | 'ADDRESS_IN_USE'
   | 'USAGE'
+  // found by a client
+  | 'BROKER_ERROR'
+  | 'DISCONNECTED'
+  | 'TIMED_OUT'
 
 /** What the result codes of the addon mean, for the text of an error. */
 export const statusWords = {
@@ -236,6 +240,21 @@ export class SeglogError extends Error {
     if (options.offset !== undefined) this.offset = BigInt(options.offset)
     if (options.nextOffset !== undefined) this.nextOffset = BigInt(options.nextOffset)
   }
+}
+
+/** The addon is not there, or was made for another platform: what was looked for, what helps. */
+export function addonUnavailable(cause: unknown): SeglogError {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
+  const libc = header.glibcVersionRuntime ? `glibc ${header.glibcVersionRuntime}` : 'musl'
+  const isMissing = (cause as { code?: unknown }).code === 'MODULE_NOT_FOUND'
+  const [reason = ''] = String(cause instanceof Error ? cause.message : cause).split('\n')
+  const text = isMissing ? 'is missing' : `does not load (${reason})`
+  return new SeglogError(
+    'ADDON_UNAVAILABLE',
+    `the native addon for ${process.platform}-${process.arch} with ${libc} ${text}; ` +
+      'run "npm rebuild seglog" with g++, make and python3 installed',
+    { cause },
+  )
 }
 
 /** Characters of an error's text that a client is told. */

@@ -11,9 +11,10 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { commandLineFault } from '../arguments.js'
 import { Broker } from '../broker.js'
+import { BrokerConfig } from '../config.js'
 import { type Env, systemEnv } from '../env.js'
 import { SeglogError } from '../errors.js'
-import { type Logger, stderrLogger } from '../logger.js'
+import { type Logger, lineLogger } from '../logger.js'
 import { parseProperties } from '../properties.js'
 import type { Io } from './output.js'
 import { UsageError } from './usage.js'
@@ -41,13 +42,21 @@ export async function run(args: string[], io: Io): Promise<number> {
   const config = readConfig(positionals, values.override ?? [])
   if (!('log.dirs' in config) && !('log.dir' in config)) config['log.dirs'] = DEFAULT_DATA
   const exit = (code: number) => process.exit(code)
-  return serve(() => Broker.start({ config, logger: stderrLogger }), {
+  const logger = loggerOf(config)
+  return serve(() => Broker.start({ config, logger }), {
     io,
-    logger: stderrLogger,
+    logger,
     signals: process,
     env: systemEnv,
     exit,
   })
+}
+
+/** As `log.level` and `log.format` say; what is wrong with the rest, the broker tells. */
+function loggerOf(config: Readonly<Record<string, string>>): Logger {
+  const parsed = BrokerConfig.parse(config, () => {})
+  const { now } = systemEnv
+  return lineLogger({ level: parsed.get('log.level'), format: parsed.get('log.format'), now })
 }
 
 /** What `serve` has to do with the process, so that a test can stand in for it. */

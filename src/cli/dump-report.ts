@@ -1,13 +1,10 @@
 /**
  * What `seglog dump` prints: in the words and order of Kafka's DumpLogSegments, or with --json one
  * object a line whose `type` is file, batch, record, entry, note or damage.
- *
- * Keys and payloads are printed as text where they are UTF-8 without control characters, so that a
- * record cannot steer a terminal; else as base64, marked as such.
  */
-import { isUtf8 } from 'node:buffer'
 import { type BatchHeader, codecOf, type LogRecord } from '../records/index.js'
 import type { Output } from './output.js'
+import { inText, jsonField } from './shown.js'
 
 export type DamageKind = 'torn-tail' | 'corrupt'
 
@@ -20,28 +17,6 @@ export interface Report {
   /** Something worth knowing that is no damage. */
   note(position: number, text: string): void
   damage(kind: DamageKind, position: number, text: string): void
-}
-
-interface Shown {
-  text: string
-  encoding: 'utf8' | 'base64'
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is they that are looked for
-const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/
-
-function shown(bytes: Uint8Array): Shown {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (isUtf8(buffer)) {
-    const text = buffer.toString('utf8')
-    if (!controlCharacters.test(text)) return { text, encoding: 'utf8' }
-  }
-  return { text: buffer.toString('base64'), encoding: 'base64' }
-}
-
-function inText(bytes: Uint8Array): string {
-  const { text, encoding } = shown(bytes)
-  return encoding === 'utf8' ? text : `base64:${text}`
 }
 
 /** Sequences wrap from 2^31 - 1 to 0 (KIP-98). */
@@ -136,13 +111,6 @@ export function textReport(output: Output, printData: boolean): Report {
     damage: (kind, position, text) =>
       output.line(`DAMAGE (${kind}): position ${position}: ${text}`),
   }
-}
-
-/** A field of a record for JSON: `<name>` and, where it is not text, `<name>Encoding`. */
-function jsonField(name: string, bytes: Uint8Array | null): Record<string, unknown> {
-  if (bytes === null) return { [name]: null }
-  const { text, encoding } = shown(bytes)
-  return encoding === 'utf8' ? { [name]: text } : { [name]: text, [`${name}Encoding`]: encoding }
 }
 
 export function jsonReport(output: Output, printData: boolean): Report {

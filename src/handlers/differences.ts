@@ -19,10 +19,12 @@ export const LEFT_OUT: readonly (readonly [what: string, why: string])[] = [
   ],
   ['ACLs (29 to 31), SASL (17, 36), SCRAM (50, 51), delegation tokens (38 to 41)', 'PLAINTEXT'],
   [
-    'DescribeQuorum, UpdateFeatures, UnregisterBroker, ListConfigResources (55, 57, 64, 74)',
+    'DescribeQuorum, UpdateFeatures, UnregisterBroker, ListConfigResources, AddRaftVoter, ' +
+      'RemoveRaftVoter (55, 57, 64, 74, 80, 81)',
     'there is no KRaft here',
   ],
-  ['Traffic between brokers (4 to 7, 52 to 54, 56, 58, 59, 62, 63 and on)', 'one broker'],
+  ['GetTelemetrySubscriptions, PushTelemetry (71, 72)', 'Kafka offers them with a plugin alone'],
+  ['Traffic between brokers (4 to 7, 52 to 54, 56, 58, 59, 62, 63, 67, 70, 73, 82)', 'one broker'],
 ]
 
 /** Answers that differ, with the reason. */

@@ -166,7 +166,11 @@ export class Listener {
   }
 }
 
-function listenError({ host, port }: ListenerOptions, cause: unknown): SeglogError {
+/** What was wrong with an address, in one line. */
+export function listenError(
+  { host, port }: { host: string; port: number },
+  cause: unknown,
+): SeglogError {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'EADDRINUSE') {
     return new SeglogError('ADDRESS_IN_USE', `${host}:${port} is taken by another process`, {

@@ -91,18 +91,27 @@ export class LogDirectory {
   }
 
   /**
-   * Opens every log that is found. Rejects with the first error; what was opened stays in `logs`.
+   * Opens every log that is found, telling `opened` after each. Rejects with the first error; what
+   * was opened stays in `logs`.
    */
-  async load(openFolder: OpenFolder, warn: (line: string) => void): Promise<void> {
+  async load(
+    openFolder: OpenFolder,
+    warn: (line: string) => void,
+    opened: (count: number, total: number) => void = () => {},
+  ): Promise<void> {
     this.#recoveryPoints = await this.#read(OffsetCheckpoint.RECOVERY_POINT, warn)
     this.#startOffsets = await this.#read(OffsetCheckpoint.LOG_START, warn)
     this.#cleaned = await this.#read(OffsetCheckpoint.CLEANER, warn)
     await removeCleanShutdown(this.path)
     const entries = await readdir(this.path, { withFileTypes: true })
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+    const total = names.filter((name) => parsePartitionDirectory(name)).length
     const queue = names.values()
     const worker = async () => {
-      for (const name of queue) await this.#openFound(name, openFolder)
+      for (const name of queue) {
+        await this.#openFound(name, openFolder)
+        opened(this.logs.size, total)
+      }
     }
     const results = await Promise.allSettled(Array.from({ length: OPEN_AT_ONCE }, worker))
     const failed = results.find((result) => result.status === 'rejected')

@@ -49,6 +49,9 @@ export interface Intervals {
 /** Kafka's. */
 const defaultIntervals: Intervals = { retentionMs: 300_000, checkpointMs: 60_000 }
 
+/** How often a long start says how far it is. */
+const PROGRESS_MS = 5000
+
 export class LogManager {
   readonly clusterId: string
   readonly #options: LogManagerOptions
@@ -97,13 +100,26 @@ export class LogManager {
     const { warn } = this.#options
     for (const directory of this.#directories) {
       try {
-        await directory.load((path, remembered) => this.#openLog(directory, path, remembered), warn)
+        const openFolder = (path: string, remembered: Remembered) =>
+          this.#openLog(directory, path, remembered)
+        await directory.load(openFolder, warn, this.#progressOf(directory))
       } catch (error) {
         if (!isOfTheDisk(error)) throw error
         await this.#lose(directory, error)
       }
     }
     if (this.#online.length === 0) throw this.#directories[0]?.offline ?? noDirectory()
+  }
+
+  /** A line now and then while the opening of many logs takes its time. */
+  #progressOf({ path }: LogDirectory): (count: number, total: number) => void {
+    let toldMs = this.#env.monotonic()
+    return (count, total) => {
+      const nowMs = this.#env.monotonic()
+      if (nowMs - toldMs < PROGRESS_MS || count >= total) return
+      toldMs = nowMs
+      this.#options.warn(`${path}: ${count} of ${total} logs are open`)
+    }
   }
 
   /** At the start: what was opened of it is let go of again, as if it had not been given. */
@@ -227,7 +243,8 @@ export class LogManager {
   async #openLog(home: LogDirectory, path: string, remembered: Remembered): Promise<Log> {
     const { log: options, warn } = this.#options
     const onFailure = (error: SeglogError) => this.#fail(home, error)
-    const all = { ...options, ...remembered, onFailure }
+    const onDamage = (line: string) => warn(`${path}: ${line}`)
+    const all = { ...options, ...remembered, onFailure, onDamage }
     const log = await Log.open(path, all, this.#env.now(), this.#env)
     if (log.report.damage) warn(`${path}: ${log.report.damage}`)
     return log

@@ -64,6 +64,13 @@ export interface LogOpening {
   cleanedOffset?: number | undefined
   /** Told once, when a write or a sync that failed has fenced the log. */
   onFailure?: (error: SeglogError) => void
+  /**
+   * Told what a read found to be missing in a log that a clean stop had called whole; it is also in
+   * the report then. A start does not look for it, as it would have to open every segment.
+   */
+  onDamage?: (line: string) => void
+  /** Told of each flush that had something to sync: how long it took, ms. */
+  onFlush?: (ms: number) => void
 }
 
 type Given = 'segmentBytes' | 'indexIntervalBytes' | 'flushMessages'
@@ -114,7 +121,10 @@ export interface LogReport {
   cutBytes: number
   /** Indexes that were missing or did not fit and were made anew. */
   rebuiltIndexes: number
-  /** What was found broken, where, and what was done about it; undefined where all was sound. */
+  /**
+   * What was found broken, where, and what was done about it; undefined where all was sound. A read
+   * may find more later; see `LogOpening.onDamage`.
+   */
   damage: string | undefined
   /** Damage that was left as it is: it lies below the recovery point, or in an older segment. */
   damages: Damage[]

@@ -14,6 +14,7 @@ import { BatchField, HEADER_BYTES, MAGIC } from '../records/format.js'
 import { CompactionState } from './compaction/compaction-state.js'
 import type { DerivedState } from './derived-state.js'
 import { type Flushable, Flusher } from './flusher.js'
+import { gapText } from './log-files.js'
 import type { LogOpening, LogTuning } from './log-options.js'
 import type { ProducerState } from './producer-state.js'
 import { SegmentRemoval } from './segment-removal.js'
@@ -62,7 +63,9 @@ export class LogState implements Flushable {
     this.directory = directory
     this.options = options
     this.env = env
-    this.segments = new Segments(directory, found.segments)
+    this.segments = new Segments(directory, found.segments, (from, next) => {
+      if (!options.isCompacted) options.onDamage?.(gapText(from, next, 0))
+    })
     this.derived = found.derived
     this.flusher = new Flusher(this, found.unsynced, found.directoryDirty)
     this.segmentMadeMs = env.now()

@@ -86,7 +86,11 @@ export class Log {
       const recoveryPoint = Math.max(startOffset, Math.min(known, endOffset))
       const directoryDirty = report.segments === 0 || !options.clean
       const found = { segments, startOffset, recoveryPoint, derived, unsynced, directoryDirty }
-      return new Log(new LogState(directory, options, found, env), report)
+      const onDamage = (line: string) => {
+        report.damage ??= line
+        given.onDamage?.(line)
+      }
+      return new Log(new LogState(directory, { ...options, onDamage }, found, env), report)
     } catch (error) {
       await letGo(segments)
       throw error
@@ -234,7 +238,10 @@ export class Log {
     state.checkOpen()
     const target = state.endOffset
     while (state.truncating && !state.closed) await this.#truncation.catch(() => {})
+    const { onFlush } = state.options
+    const beganMs = onFlush && state.recoveryPoint < target ? state.env.monotonic() : undefined
     await state.flusher.flush(target, () => state.closed)
+    if (beganMs !== undefined) onFlush?.(state.env.monotonic() - beganMs)
     await this.#closing
   }
 

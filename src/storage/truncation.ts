@@ -35,6 +35,7 @@ export async function truncate(log: LogState, offset: number): Promise<void> {
   await native.segmentTruncate(handle, offset)
   // Else a loss of power may bring back what was cut, behind what is written in its place.
   await native.segmentFlush(handle)
+  log.flusher.forget(baseOffset)
   await syncDirectory(log.directory)
   checked(native.segmentInfo(handle), log.directory)
   const nextOffset = native.results[Result.NEXT_OFFSET]!

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { batchOf, createTopic, fetchFrom, produceTo } from '../support/broker.js'
 import { temporaryDirectory } from '../support/tmp.js'
 import { Wire } from '../support/wire.js'
@@ -104,6 +104,78 @@ test('a port that is taken, and a directory in use, are failures that say so', a
   first.child.kill('SIGTERM')
   assert.equal(await first.exited, 0)
   assert.match(first.stderr(), /SIGTERM received/)
+})
+
+/** What a start is refused for, as the whole of stderr. */
+async function refusal(t: TestContext, ...overrides: string[]): Promise<string> {
+  const args = overrides.flatMap((each) => ['--override', each])
+  const program = seglog(t, ['broker', ...listeners, ...args], temporaryDirectory(t))
+  assert.equal(await program.exited, 1)
+  assert.equal(program.stdout(), '')
+  return program.stderr()
+}
+
+test('a directory of another broker refuses the start in one line', async (t) => {
+  const data = temporaryDirectory(t)
+  writeFileSync(join(data, 'meta.properties'), 'version=0\nbroker.id=7\ncluster.id=abc\n')
+  const text = await refusal(t, `log.dirs=${data}`)
+  assert.match(text, /^seglog: .* belongs to broker 7 of cluster abc, not to broker 0 .*\n$/)
+})
+
+test('directories of two clusters refuse the start in one line', async (t) => {
+  const dirs = [temporaryDirectory(t), temporaryDirectory(t)]
+  for (const [i, data] of dirs.entries()) {
+    const text = `version=0\nbroker.id=0\ncluster.id=cluster-${i}\n`
+    writeFileSync(join(data, 'meta.properties'), text)
+  }
+  const text = await refusal(t, `log.dirs=${dirs.join(',')}`)
+  assert.match(text, /^seglog: .*cluster.*\n$/)
+  for (const word of [dirs[1] ?? '', 'cluster-0', 'cluster-1']) assert.ok(text.includes(word), text)
+})
+
+test('a damaged meta.properties refuses the start in one line', async (t) => {
+  const data = temporaryDirectory(t)
+  const file = join(data, 'meta.properties')
+  writeFileSync(file, 'version=0\nbroker.id=zero\n')
+  const text = await refusal(t, `log.dirs=${data}`)
+  assert.ok(text.startsWith('seglog: ') && text.includes(file), text)
+  assert.equal(text.indexOf('\n'), text.length - 1)
+})
+
+test('a directory that cannot be made refuses the start in one line', async (t) => {
+  const file = join(temporaryDirectory(t), 'file')
+  writeFileSync(file, '')
+  const text = await refusal(t, `log.dirs=${join(file, 'data')}`, 'log.level=off')
+  assert.match(text, /^seglog: .*ENOTDIR.*\n$/)
+})
+
+test('an address that is not of this machine refuses the start in one line', async (t) => {
+  const text = await refusal(t, 'listeners=PLAINTEXT://192.0.2.1:9092')
+  assert.equal(text, 'seglog: cannot listen on 192.0.2.1:9092: EADDRNOTAVAIL\n')
+})
+
+test('a port of metrics that is taken refuses the start in one line', async (t) => {
+  const first = seglog(t, ['broker', ...listeners], temporaryDirectory(t))
+  const port = await ready(first)
+  const text = await refusal(t, `metrics.port=${port}`)
+  assert.equal(text, `seglog: 127.0.0.1:${port} is taken by another process\n`)
+})
+
+test('lines are structured, and no more of them than the level lets through', async (t) => {
+  for (const [level, count] of [
+    ['info', 2],
+    ['warn', 1],
+  ] as const) {
+    const log = ['--override', `log.level=${level}`, '--override', 'log.format=json']
+    const args = ['broker', ...listeners, ...log, '--override', 'no.such.key=1']
+    const program = seglog(t, args, temporaryDirectory(t))
+    await ready(program)
+    program.child.kill('SIGTERM')
+    assert.equal(await program.exited, 0)
+    const lines = program.stderr().trim().split('\n')
+    const levels = lines.map((line) => (JSON.parse(line) as { level: string }).level)
+    assert.deepEqual(levels, ['warn', 'info'].slice(0, count))
+  }
 })
 
 test('--help tells what the broker takes', async (t) => {

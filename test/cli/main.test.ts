@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { seglog } from './program.js'
 
+const files = ['broker', 'dump', 'verify', 'repair']
+const names = [...files, 'topics', 'produce', 'consume', 'groups', 'configs']
+
 test('without a subcommand the usage goes to stderr, with exit code 2', async (t) => {
   const program = seglog(t, [])
   assert.equal(await program.exited, 2)
@@ -19,7 +22,7 @@ test('help is what was asked for', async (t) => {
 })
 
 test('help of a subcommand is what the subcommand says with --help', async (t) => {
-  for (const name of ['broker', 'dump', 'verify', 'repair']) {
+  for (const name of names) {
     const program = seglog(t, ['help', name])
     assert.equal(await program.exited, 0)
     assert.match(program.stdout(), new RegExp(`^usage: seglog ${name} .*\\n  `))
@@ -30,7 +33,7 @@ test('help of a subcommand is what the subcommand says with --help', async (t) =
 })
 
 test('an option that a subcommand does not have is named, without advice', async (t) => {
-  for (const name of ['broker', 'dump', 'verify', 'repair']) {
+  for (const name of names) {
     const program = seglog(t, [name, '--nothing'])
     assert.equal(await program.exited, 2)
     assert.match(program.stderr(), /: Unknown option '--nothing'\nusage: /)
