@@ -195,7 +195,7 @@ export const brokerKeys = {
   }),
   'log.cleanup.policy': list(
     'delete',
-    'What becomes of old segments. Compaction is not there yet: `compact` keeps them all.',
+    '`delete`: old segments go; `compact`: the last record of each key stays; or both.',
     {
       of: 'delete, compact',
       check: (entry) => entry === 'delete' || entry === 'compact',
@@ -218,33 +218,32 @@ export const brokerKeys = {
     'How batches are stored; `producer` keeps them as they came.',
     notYet,
   ),
-  'log.cleaner.enable': boolean(true, 'Whether logs are compacted.', notYet),
+  'log.cleaner.enable': boolean(true, 'Whether logs are compacted.'),
   'log.cleaner.threads': int(1, 'One log is compacted at a time.', { min: 0, ...none }),
-  'log.cleaner.dedupe.buffer.size': long(134_217_728, 'Memory of compaction.', {
-    min: 1,
-    ...notYet,
-  }),
+  'log.cleaner.dedupe.buffer.size': long(
+    134_217_728,
+    'The most memory for the keys of a compaction, 24 bytes each.',
+    { min: 1 },
+  ),
   'log.cleaner.backoff.ms': long(15_000, 'Pause when there is nothing to compact.', {
     min: 0,
-    ...notYet,
   }),
   'log.cleaner.min.cleanable.ratio': double(
     0.5,
-    'Share of new bytes from which on it pays.',
-    notYet,
+    'A log is compacted when a larger share of its sealed bytes is new.',
+    {},
   ),
   'log.cleaner.min.compaction.lag.ms': long(0, 'How long a record is left alone.', {
     min: 0,
-    ...notYet,
   }),
   'log.cleaner.max.compaction.lag.ms': long(never, 'How long a record may go uncompacted.', {
     min: 1,
-    ...notYet,
   }),
-  'log.cleaner.delete.retention.ms': long(days, 'How long a tombstone stays.', {
-    min: 0,
-    ...notYet,
-  }),
+  'log.cleaner.delete.retention.ms': long(
+    days,
+    'How long a tombstone stays after the first compaction that comes by it.',
+    { min: 0 },
+  ),
   'producer.id.expiration.ms': int(
     86_400_000,
     'An idempotent producer that was silent for so long is forgotten.',

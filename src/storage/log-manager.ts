@@ -12,6 +12,13 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
+import {
+  type CleanableLog,
+  Cleaner,
+  type CleanerOptions,
+  defaultCleanerOptions,
+  type Uncleanable,
+} from './compaction/cleaner.js'
 import { Log } from './log.js'
 import { LogDirectory, type OpenLog, type Remembered } from './log-directory.js'
 import { parsePartitionDirectory, partitionDirectory, type TopicPartition } from './log-files.js'
@@ -25,6 +32,8 @@ export interface LogManagerOptions {
   brokerId: number
   log: Omit<LogOptions, keyof Remembered>
   intervals?: Partial<Intervals>
+  /** Asked anew for each round, as most of it may change. */
+  cleaner?: () => Partial<CleanerOptions>
   /** A warning or a note for the operator. */
   warn(line: string): void
 }
@@ -49,6 +58,7 @@ export class LogManager {
   readonly #env: Env
   readonly #directories: LogDirectory[]
   readonly #periodic: Periodic
+  readonly #cleaner: Cleaner
 
   private constructor(
     options: LogManagerOptions,
@@ -61,6 +71,8 @@ export class LogManager {
     this.#directories = directories
     this.clusterId = clusterId
     this.#periodic = new Periodic(env, options.warn)
+    const cleanable = () => this.#cleanableLogs()
+    this.#cleaner = new Cleaner(cleanable, () => this.#cleanerOptions, options.warn)
   }
 
   /**
@@ -224,6 +236,8 @@ export class LogManager {
     if (!home) return
     home.logs.delete(partitionDirectory(partition))
     await home.discard(partition, this.#env)
+    // Of a topic that is made anew under this name, nothing was compacted.
+    await home.checkpointCleaned().catch(() => {})
   }
 
   async #openLog(home: LogDirectory, path: string, remembered: Remembered): Promise<Log> {
@@ -264,6 +278,37 @@ export class LogManager {
       everyMs: checkpointMs,
       run: () => this.checkpoint(),
     })
+    const backoffMs = () => this.#cleanerOptions.backoffMs
+    this.#periodic.start({
+      name: 'the compaction of logs',
+      get everyMs() {
+        return Math.max(1, backoffMs())
+      },
+      run: () => this.compact(),
+    })
+  }
+
+  get #cleanerOptions(): CleanerOptions {
+    return { ...defaultCleanerOptions, ...this.#options.cleaner?.() }
+  }
+
+  *#cleanableLogs(): Generator<CleanableLog> {
+    for (const directory of this.#online) {
+      for (const { topic, partition, log } of directory.logs.values()) {
+        const checkpoint = () => directory.checkpointCleaned()
+        yield { topic, partition, log, limitOffset: log.endOffset, checkpoint }
+      }
+    }
+  }
+
+  /** Compacts what needs it, the dirtiest log first. */
+  compact(): Promise<void> {
+    return this.#cleaner.round()
+  }
+
+  /** Logs whose last compaction failed, and why. */
+  get uncleanable(): Uncleanable[] {
+    return this.#cleaner.uncleanable
   }
 
   /** Deletes what the retention of each log has no place for. */
@@ -280,6 +325,7 @@ export class LogManager {
 
   /** Lets go of everything without a word about how clean it is: for a start that failed. */
   async abandon(): Promise<void> {
+    this.#cleaner.stop()
     await this.#periodic.stop()
     await Promise.all(this.#directories.map((directory) => directory.abandon()))
   }
@@ -289,6 +335,7 @@ export class LogManager {
    * went well.
    */
   async close(): Promise<void> {
+    this.#cleaner.stop()
     await this.#periodic.stop()
     const closing = this.#directories.map((directory) => directory.close())
     const failed = (await Promise.allSettled(closing)).find(({ status }) => status === 'rejected')

@@ -34,6 +34,16 @@ export interface LogTuning {
   /** How far behind and ahead of the clock a client's time may be, ms; Infinity: any. */
   timestampBeforeMaxMs: number
   timestampAfterMaxMs: number
+  /** Whether it is compacted (`cleanup.policy`), whatever else becomes of its old records. */
+  compacts: boolean
+  /** Share of bytes not compacted above which it is worth it (`min.cleanable.dirty.ratio`). */
+  minCleanableDirtyRatio: number
+  /** Younger records are left alone, ms (`min.compaction.lag.ms`, KIP-58). */
+  minCompactionLagMs: number
+  /** Older records are compacted whatever it pays, ms (`max.compaction.lag.ms`, KIP-354). */
+  maxCompactionLagMs: number
+  /** How long a tombstone stays after it was compacted first, ms (`delete.retention.ms`). */
+  deleteRetentionMs: number
 }
 
 /** How the last stop was, and what checkpoints of it know. */
@@ -50,6 +60,8 @@ export interface LogOpening {
   logStartOffset?: number | undefined
   /** Compaction was at work here, so that a gap between two segments is no loss. */
   isCompacted?: boolean
+  /** All below was compacted (`cleaner-offset-checkpoint`); undefined: nothing ever was. */
+  cleanedOffset?: number | undefined
   /** Told once, when a write or a sync that failed has fenced the log. */
   onFailure?: (error: SeglogError) => void
   /**
@@ -81,6 +93,11 @@ export const defaultLogOptions: LogOpening & LogTuning = {
   timestampType: 'CreateTime',
   timestampBeforeMaxMs: Infinity,
   timestampAfterMaxMs: Infinity,
+  compacts: false,
+  minCleanableDirtyRatio: 0.5,
+  minCompactionLagMs: 0,
+  maxCompactionLagMs: Infinity,
+  deleteRetentionMs: 86_400_000,
   clean: false,
   mapped: true,
 }

@@ -11,10 +11,12 @@ import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
 import { BatchField, HEADER_BYTES, MAGIC } from '../records/format.js'
+import { CompactionState } from './compaction/compaction-state.js'
 import type { DerivedState } from './derived-state.js'
 import { type Flushable, Flusher } from './flusher.js'
 import { gapText } from './log-files.js'
 import type { LogOpening, LogTuning } from './log-options.js'
+import type { ProducerState } from './producer-state.js'
 import { SegmentRemoval } from './segment-removal.js'
 import { type SegmentEntry, Segments } from './segments.js'
 
@@ -44,6 +46,7 @@ export class LogState implements Flushable {
   readonly derived: DerivedState
   readonly flusher: Flusher
   readonly removal: SegmentRemoval
+  readonly compaction: CompactionState
   options: LogTuning & LogOpening
   /** A truncation runs: nothing else may change the files. */
   truncating = false
@@ -67,6 +70,7 @@ export class LogState implements Flushable {
     this.flusher = new Flusher(this, found.unsynced, found.directoryDirty)
     this.segmentMadeMs = env.now()
     this.removal = new SegmentRemoval(directory, env)
+    this.compaction = new CompactionState(options.cleanedOffset)
     this.advance(found.startOffset, found.recoveryPoint, this.segments.active.nextOffset)
   }
 
@@ -80,6 +84,10 @@ export class LogState implements Flushable {
 
   get endOffset(): number {
     return this.#endOffset
+  }
+
+  get producers(): ProducerState {
+    return this.derived.producers
   }
 
   get activeHandle(): number {

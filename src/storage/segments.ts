@@ -115,6 +115,18 @@ export class Segments {
     this.#entries[this.#entries.length - 1] = segment
   }
 
+  /**
+   * Puts `others` in the place of neighbours that are not active. Returns false, and changes
+   * nothing, where not all of those are there any more.
+   */
+  replace(neighbours: readonly SegmentEntry[], others: readonly SegmentEntry[]): boolean {
+    const first = neighbours[0] ? this.#entries.indexOf(neighbours[0]) : -1
+    if (first < 0 || first + neighbours.length >= this.#entries.length) return false
+    if (neighbours.some((entry, i) => this.#entries[first + i] !== entry)) return false
+    this.#entries.splice(first, neighbours.length, ...others)
+    return true
+  }
+
   replaceAll(segment: SegmentEntry): SegmentEntry[] {
     return this.#entries.splice(0, this.#entries.length, segment)
   }

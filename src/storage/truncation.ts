@@ -45,6 +45,7 @@ export async function truncate(log: LogState, offset: number): Promise<void> {
   const start = Math.min(log.startOffset, nextOffset)
   const recoveryPoint = Math.max(start, Math.min(log.recoveryPoint, nextOffset))
   log.advance(start, recoveryPoint, nextOffset)
+  log.compaction.cutTo(nextOffset)
   await log.derived.truncateTo(nextOffset, segments.list(), log.env.now())
 }
 
@@ -74,5 +75,6 @@ export async function startAnew(log: LogState, offset: number): Promise<void> {
   log.forgetFirst()
   for (const { baseOffset } of old) log.flusher.forget(baseOffset)
   log.advance(offset, offset, offset)
+  log.compaction.cleanedOffset = undefined
   await log.derived.clear()
 }
