@@ -2,7 +2,8 @@
 // nothing else. No structure is checked, no offset stamped, no index kept, no JavaScript called.
 // `limit BATCH_BYTES FILL_BYTES SECONDS DIRECTORY` prints batches per second of two techniques as
 // JSON: "write" is pwrite into reserved blocks, "map" a copy into a mapping on huge pages that a
-// second thread populates ahead. Each pass fills a new file; the first pass of a technique is not counted.
+// second thread populates ahead. Each pass fills a new file; the first pass of a technique is not
+// counted.
 #include "../../native/crc32.h"
 
 #include <algorithm>

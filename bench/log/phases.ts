@@ -2,10 +2,10 @@
  * One trial of a store, in a fresh process: append, read, append durably, for one size of record
  * and one number of records per call. Each phase gives records per second.
  *
- * Appends fill a new store again and again, up to a bound of bytes: the first times are not counted,
- * and let later ones find compiled code and memory that the machine has at hand. Opening, closing
- * and removing are not counted. The read goes over the last store that was filled, which is then
- * in the page cache.
+ * Appends fill a new store again and again, up to a bound of bytes: the first times are not
+ * counted, and let later ones find compiled code and memory that the machine has at hand. Opening,
+ * closing and removing are not counted. The read goes over the last store that was filled, which is
+ * then in the page cache.
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
