@@ -184,6 +184,9 @@ Status File::Sync() {
   // fsync of Darwin stops at the cache of the drive; not every file system knows the full one.
   if (::fcntl(fd_, F_FULLFSYNC) == 0)
     return Status::Ok();
+  // Any other error is a sync that failed, which one of less would hide.
+  if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY)
+    return FromErrno();
   const int result = ::fsync(fd_);
 #else
   int result;

@@ -11,6 +11,7 @@
 #include <limits>
 #include <mutex>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -22,12 +23,10 @@ namespace seglog {
 namespace {
 
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
-// The lock of the address space is held over one call: short ones let other threads fault.
-constexpr uint64_t kPopulateStep = uint64_t{1} << 20;
 // A bound of what is reserved ahead of the end, together with two windows.
 constexpr uint64_t kLeadBytesMax = 2 * Windows::kWindowBytesMax;
-// Below this a window is not worth its mapping.
-constexpr uint64_t kWorthwhileBytes = uint64_t{64} << 10;
+// More than this for the first access to a page, and large copies do not pay.
+constexpr uint64_t kCheapAccessNs = 500;
 
 std::atomic<uint64_t> mapped_bytes{0};
 
@@ -36,31 +35,37 @@ uint64_t PageBytes() {
   return bytes;
 }
 
-// Brings the pages in, dirty, and into the page tables. A kernel before 5.14 cannot; then each
-// first store to a page faults, and finds its reserved block. The load of each page is for virtual
-// machines, where the first access from user space still has the host fill in its own tables: on
-// shadow page tables that is 6 us for each page, which the append would pay.
-Status Populate(const uint8_t* data, uint64_t length) {
-  auto* base = const_cast<uint8_t*>(data);
-  for (uint64_t done = 0; done < length; done += kPopulateStep) {
-    const uint64_t step = std::min(kPopulateStep, length - done);
-    int result;
-    do {
-      result = ::madvise(base + done, step, MADV_POPULATE_WRITE);
-    } while (result != 0 && (errno == EINTR || errno == EAGAIN));
-    if (result != 0)
-      return errno == EINVAL ? Status::Ok() : Status::FromErrno(errno);
-    for (uint64_t page = done; page < done + step; page += PageBytes()) {
-      (void)*static_cast<const volatile uint8_t*>(data + page);
-    }
-  }
-  return Status::Ok();
+// Of this thread: how busy the machine is does not count.
+uint64_t SpentNs() {
+  struct timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// Brings the pages of a piece in, dirty, and into the page tables. A kernel before 5.14 cannot;
+// then each first store to a page faults, and finds its reserved block.
+Status Populate(uint8_t* piece) {
+  int result;
+  do {
+    result = ::madvise(piece, Window::kPieceBytes, MADV_POPULATE_WRITE);
+  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
+  return result == 0 || errno == EINVAL ? Status::Ok() : Status::FromErrno(errno);
+}
+
+// For virtual machines, where the first access from user space still has the host fill in its own
+// tables: on shadow page tables that is 6 us for each page, which the append would pay, and next to
+// nothing where pages are huge. Returns nanoseconds for a page.
+uint64_t Access(const uint8_t* piece) {
+  const uint64_t before = SpentNs();
+  for (uint64_t page = 0; page < Window::kPieceBytes; page += PageBytes())
+    (void)*static_cast<const volatile uint8_t*>(piece + page);
+  return (SpentNs() - before) / (Window::kPieceBytes / PageBytes());
 }
 
 } // namespace
 
-Status Window::Prepare(File* file, uint64_t position, uint64_t length,
-                       std::unique_ptr<Window>* result) {
+Status Window::Map(File* file, uint64_t position, uint64_t length,
+                   std::shared_ptr<Window>* result) {
   const Status reserved = file->Reserve(position + length);
   if (!reserved.ok())
     return reserved;
@@ -68,18 +73,48 @@ Status Window::Prepare(File* file, uint64_t position, uint64_t length,
     mapped_bytes.fetch_sub(length);
     return Status::Of(Code::kTooLarge);
   }
-  void* data = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(),
-                      static_cast<off_t>(position));
-  if (data == MAP_FAILED) {
+  // A huge page needs an address that is a multiple of it, as its position in the file is.
+  void* address = ::mmap(nullptr, length + kPieceBytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) {
     const int error = errno;
     mapped_bytes.fetch_sub(length);
     return Status::FromErrno(error);
   }
-  std::unique_ptr<Window> window(new Window(static_cast<uint8_t*>(data), position, length));
-  const Status populated = Populate(window->data_, length);
-  if (populated.ok())
-    *result = std::move(window);
-  return populated;
+  auto* start = static_cast<uint8_t*>(address);
+  uint8_t* data = start + (-reinterpret_cast<uintptr_t>(start)) % kPieceBytes;
+  std::shared_ptr<Window> window(new Window(address, data, position, length));
+  if (::mmap(data, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->fd(),
+             static_cast<off_t>(position)) == MAP_FAILED) {
+    return Status::FromErrno(errno);
+  }
+#ifdef MADV_HUGEPAGE
+  ::madvise(data, length, MADV_HUGEPAGE);
+#endif
+  *result = std::move(window);
+  return Status::Ok();
+}
+
+Status Window::Prepare(uint64_t index) {
+  uint8_t* piece = at(piece_position(index));
+  const Status populated = Populate(piece);
+  if (!populated.ok())
+    return populated;
+  const uint64_t access_ns = Access(piece);
+  const uint64_t ready = ready_.load(std::memory_order_relaxed);
+  if (ready == 0)
+    cheap_ = access_ns <= kCheapAccessNs;
+  ready_.store(ready | uint64_t{1} << index, std::memory_order_release);
+  return Status::Ok();
+}
+
+bool Window::Holds(uint64_t position, uint64_t length) const {
+  if (position < position_ || position >= end() || length > end() - position || length == 0)
+    return false;
+  const uint64_t first = (position - position_) / kPieceBytes;
+  const uint64_t last = (position + length - 1 - position_) / kPieceBytes;
+  const uint64_t wanted = (uint64_t{2} << last) - (uint64_t{1} << first);
+  return (ready_.load(std::memory_order_acquire) & wanted) == wanted;
 }
 
 uint64_t Window::MappedBytes() {
@@ -87,7 +122,7 @@ uint64_t Window::MappedBytes() {
 }
 
 Window::~Window() {
-  ::munmap(data_, length_);
+  ::munmap(address_, length_ + kPieceBytes);
   mapped_bytes.fetch_sub(length_);
 }
 
@@ -95,12 +130,14 @@ struct Windows::Slot {
   std::mutex mutex;
   std::condition_variable ended;
   std::atomic<bool> answered{false}; // window and status hold the answer to the last request
-  std::unique_ptr<Window> window;
+  std::shared_ptr<Window> window;
   Status status;
-  bool asked = false;   // a request is queued or running
+  bool asked = false;   // a request is queued, or running and not answered
   bool running = false; // the helper is at it
   bool halted = false;
   uint64_t ticket = 0; // of the last request; an older one does nothing any more
+
+  std::atomic<uint64_t> log_end{0};
 
   void Prepare(File* file, uint64_t own_ticket, uint64_t position, uint64_t length, bool map) {
     std::unique_lock<std::mutex> lock(mutex);
@@ -108,17 +145,34 @@ struct Windows::Slot {
       return;
     running = true;
     lock.unlock();
-    std::unique_ptr<Window> prepared;
-    const Status result =
-        map ? Window::Prepare(file, position, length, &prepared) : file->Reserve(position + length);
+    std::shared_ptr<Window> mapped;
+    Status result =
+        map ? Window::Map(file, position, length, &mapped) : file->Reserve(position + length);
     lock.lock();
-    running = asked = false;
-    if (!halted) {
-      window = std::move(prepared);
-      status = result;
-      answered.store(true, std::memory_order_release);
+    const uint64_t pieces = mapped == nullptr ? 0 : mapped->pieces();
+    for (uint64_t i = 0; i < pieces && !halted && !mapped->abandoned() && result.ok(); i++) {
+      // Where the log is already, pages are small and cost what they cost.
+      if (log_end.load(std::memory_order_relaxed) > mapped->piece_position(i))
+        continue;
+      lock.unlock();
+      result = mapped->Prepare(i);
+      lock.lock();
+      // It is in use while the others follow.
+      if (asked && !halted && result.ok())
+        Answer(mapped, result);
     }
+    if (asked && !halted)
+      Answer(nullptr, result);
+    running = false;
     ended.notify_all();
+  }
+
+  // REQUIRES: the lock.
+  void Answer(std::shared_ptr<Window> prepared, Status result) {
+    asked = false;
+    window = std::move(prepared);
+    status = result;
+    answered.store(true, std::memory_order_release);
   }
 };
 
@@ -130,20 +184,19 @@ Windows::~Windows() {
 }
 
 bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
-  if (current_ == nullptr || position < current_->position())
-    return false;
-  if (position > current_->end() || length > current_->end() - position)
+  if (current_ == nullptr || length >= copy_below_ || !current_->Holds(position, length))
     return false;
   std::memcpy(current_->at(position), bytes, length);
   return true;
 }
 
-void Windows::Extended(uint64_t end, size_t length, bool small) {
+void Windows::Extended(uint64_t end, size_t length) {
   if (!enabled_)
     return;
+  slot_->log_end.store(end, std::memory_order_relaxed);
   all_bytes_ += length;
   since_ask_ += length;
-  if (small)
+  if (length < copy_below_)
     small_bytes_ += length;
   if (current_ != nullptr && end >= current_->end())
     Retire(std::move(current_));
@@ -151,10 +204,11 @@ void Windows::Extended(uint64_t end, size_t length, bool small) {
     Take(end);
   if (end < ask_at_)
     return;
-  if (small_bytes_ >= kMapAfterBytes && small_bytes_ >= all_bytes_ / 2) {
+  if (small_bytes_ >= map_after_ && small_bytes_ >= all_bytes_ / 2) {
     AskForWindow(end);
-  } else if (since_ask_ >= kReserveAfterBytes) {
-    Ask(end, end, kWindowBytesMax, false);
+  } else if (since_ask_ >= reserve_after_) {
+    if (Ask(end, end, reserve_bytes_, false))
+      reserve_bytes_ = std::min(reserve_bytes_ * 2, kWindowBytesMax);
   }
 }
 
@@ -164,29 +218,32 @@ void Windows::Take(uint64_t end) {
     return;
   }
   std::unique_lock<std::mutex> lock(slot_->mutex);
-  std::unique_ptr<Window> window = std::move(slot_->window);
+  std::shared_ptr<Window> window = std::move(slot_->window);
   const Status status = slot_->status;
   slot_->answered.store(false, std::memory_order_relaxed);
   lock.unlock();
-  if (window == nullptr && status.ok()) {
-    ask_at_ = asked_at_ + (asked_end_ - asked_at_) / 2; // reserved only
+  if (window == nullptr && status.ok() && !asked_to_map_) {
+    ask_at_ = asked_at_ + (asked_end_ - asked_at_) / 2;
     return;
   }
   const uint64_t progress = end - asked_at_;
   lead_ = late_ ? std::min(progress + progress / 4, kLeadBytesMax) : lead_ / 2;
-  if (window == nullptr) {
+  if (window == nullptr && status.ok()) {
+    ask_at_ = end; // the writer was faster
+  } else if (window == nullptr) {
     // Full or short of memory: it may work later, when there is as much more to write.
     if (status.code == Code::kUnsupported)
       enabled_ = false;
     ask_at_ = end + kWindowBytesMax;
   } else if (end >= window->end()) {
-    ask_at_ = end; // the writer was faster
+    ask_at_ = end;
     Retire(std::move(window));
   } else {
-    // The next one is due when this one is half used: sooner would dirty memory for a log that may
-    // go idle, later would not leave the helper the time.
-    ask_at_ = window->position() + (window->end() - window->position()) / 2;
+    // The next one is due when this one is used: sooner would dirty memory for a log that may go
+    // idle, later would not leave the helper the time.
+    ask_at_ = window->position() + 1;
     current_ = std::move(window);
+    copy_below_ = current_->cheap() ? kCopyCheaplyBelowBytes : kCopyBelowBytes;
   }
 }
 
@@ -194,16 +251,20 @@ void Windows::AskForWindow(uint64_t end) {
   uint64_t position = end + lead_;
   if (current_ != nullptr)
     position = std::max(position, current_->end());
-  if (Ask(end, position - position % PageBytes(), window_bytes_, true))
+  position += -position % Window::kPieceBytes;
+  if (Ask(end, position, window_bytes_, true))
     window_bytes_ = std::min(window_bytes_ * 2, kWindowBytesMax);
 }
 
 bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
-  if (position >= limit_ || limit_ - position < kWorthwhileBytes) {
+  uint64_t left = position < limit_ ? limit_ - position : 0;
+  if (map)
+    left -= left % Window::kPieceBytes;
+  if (left == 0) {
     ask_at_ = kNever;
     return false;
   }
-  length = std::min(length, limit_ - position);
+  length = std::min(length, left);
   std::unique_lock<std::mutex> lock(slot_->mutex);
   if (slot_->halted || slot_->asked)
     return false;
@@ -217,6 +278,7 @@ bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
     late_ = current_ == nullptr;
     asked_at_ = end;
     asked_end_ = position + length;
+    asked_to_map_ = map;
     ask_at_ = kNever; // until it is answered
     small_bytes_ = all_bytes_ = since_ask_ = 0;
   } else {
@@ -227,22 +289,26 @@ bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
   return posted;
 }
 
-void Windows::Retire(std::unique_ptr<Window> window) {
+void Windows::Retire(std::shared_ptr<Window> window) {
   if (window == nullptr)
     return;
-  // A task is copyable; the pointer is not. Where the helper does not take it, it goes here.
-  std::shared_ptr<Window> shared(std::move(window));
-  Helper::Post([shared = std::move(shared)]() mutable { shared.reset(); });
+  window->Abandon();
+  // Where the helper does not take it, it goes here.
+  Helper::Post([window = std::move(window)]() mutable { window.reset(); });
 }
 
 void Windows::Flushed() {
+  if (all_bytes_ > 0) {
+    map_after_ = kMapFlushedAfterBytes;
+    reserve_after_ = 1;
+  }
   small_bytes_ = all_bytes_ = 0;
   window_bytes_ = kWindowBytesMin;
 }
 
 bool Windows::Idle() const {
   std::lock_guard<std::mutex> lock(slot_->mutex);
-  return current_ == nullptr && !slot_->asked && slot_->window == nullptr;
+  return current_ == nullptr && !slot_->asked && !slot_->running && slot_->window == nullptr;
 }
 
 void Windows::Halt() {
@@ -255,7 +321,7 @@ void Windows::Halt() {
 
 void Windows::Drop() {
   std::unique_lock<std::mutex> lock(slot_->mutex);
-  std::unique_ptr<Window> window = std::move(slot_->window);
+  std::shared_ptr<Window> window = std::move(slot_->window);
   slot_->answered.store(false, std::memory_order_relaxed);
   lock.unlock();
   Retire(std::move(current_));
@@ -265,6 +331,7 @@ void Windows::Drop() {
 void Windows::Resume() {
   std::lock_guard<std::mutex> lock(slot_->mutex);
   slot_->halted = false;
+  slot_->log_end.store(0, std::memory_order_relaxed); // it may be shorter now
   ask_at_ = lead_ = 0;
 }
 

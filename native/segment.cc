@@ -128,7 +128,7 @@ Status Segment::Fits(const BatchRange& range) const {
 }
 
 Status Segment::Put(const uint8_t* bytes, size_t length) {
-  if (length < kCopyBelowBytes && windows_->Copy(size_, bytes, length))
+  if (windows_->Copy(size_, bytes, length))
     return Status::Ok();
   const Status status = file_->Write(size_, bytes, length);
   if (status.ok())
@@ -152,7 +152,7 @@ void Segment::Publish(const uint8_t* bytes, const BatchRange& range) {
     position += header.size();
   }
   size_ += range.length;
-  windows_->Extended(size_, range.length, range.length < kCopyBelowBytes);
+  windows_->Extended(size_, range.length);
   if (size_ >= spare_at_)
     AskForSpare();
   if (indexes_.pending() >= kPendingEntriesMax && !persist_asked_)

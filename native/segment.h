@@ -78,12 +78,6 @@ class Segment : public Resident, public std::enable_shared_from_this<Segment> {
   // kEncoder: from the encoder of this process, whose batches need no check and have no sum yet.
   enum class Source { kClient, kLeader, kEncoder };
 
-  // Batches below this many bytes are copied into a mapping, where one is ready; others are
-  // written. Copying frees the JavaScript thread at any size (a page is 0.2 us against 3 to 6), but
-  // the helper pays 1.5 to 8 us to prepare the page, by machine. Together they cost less than the
-  // calls only while a page takes several batches: a third of it at 1 KiB, a tie at 4 KiB.
-  static constexpr size_t kCopyBelowBytes = size_t{4} << 10;
-
   static Status Create(const std::string& path, int64_t base_offset, const SegmentOptions& options,
                        std::shared_ptr<Segment>* result);
   static Status Open(const std::string& path, int64_t base_offset, const SegmentOptions& options,

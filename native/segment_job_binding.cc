@@ -3,6 +3,7 @@
 #include "segment_binding.h"
 #include "work.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 
@@ -92,7 +93,11 @@ napi_value Create(napi_env env, napi_callback_info info) {
   if (!ReadNamed(arguments, &path, &base_offset, &options))
     return arguments.Return(Status::Of(Code::kBadArgument));
   std::shared_ptr<Segment> segment;
-  const Status status = Segment::Create(path, base_offset, options, &segment);
+  Status status = Segment::Create(path, base_offset, options, &segment);
+  if (status.error == EMFILE || status.error == ENFILE) {
+    Residents::LeaveAllBut(nullptr);
+    status = Segment::Create(path, base_offset, options, &segment);
+  }
   if (!status.ok())
     return arguments.Return(status);
   const int32_t handle = TableOf(env)->Add(std::move(segment));
@@ -220,101 +225,102 @@ napi_value OpenAll(napi_env env, napi_callback_info info) {
                    [openings](napi_env env) { return MakeReports(env, openings.get()); });
 }
 
-napi_value Flush(napi_env env, napi_callback_info info) {
-  const Arguments<1> arguments(env, info);
+// Runs a job of the segment that the first argument names; `good` says whether the others are
+// right.
+template <size_t Count>
+napi_value RunOn(const Arguments<Count>& arguments, const char* name, bool good,
+                 std::function<Status(Segment*)> job) {
   std::shared_ptr<Segment>* segment;
-  const Status status = SegmentOf(arguments, &segment);
+  Status status = SegmentOf(arguments, &segment);
+  if (status.ok() && !good)
+    status = Status::Of(Code::kBadArgument);
   if (!status.ok())
-    return RejectedPromise(env, status);
-  return RunInPool(env, "seglog.segmentFlush", [held = *segment] { return held->Flush(); });
+    return RejectedPromise(arguments.env(), status);
+  return RunInPool(arguments.env(), name,
+                   [held = *segment, job = std::move(job)] { return job(held.get()); });
+}
+
+// As RunOn, for the last job of a segment: it takes no append any more, and its handle is free. It
+// is let go of in the pool: the last close of a file that was deleted frees its blocks.
+template <size_t Count>
+napi_value RunLast(const Arguments<Count>& arguments, const char* name, bool good,
+                   std::function<Status(Segment*)> job) {
+  std::shared_ptr<Segment>* segment;
+  int32_t handle = 0;
+  Status status = SegmentOf(arguments, &segment);
+  if (status.ok() && !good)
+    status = Status::Of(Code::kBadArgument);
+  if (!status.ok())
+    return RejectedPromise(arguments.env(), status);
+  arguments.Int32(0, 0, INT32_MAX, &handle);
+  std::shared_ptr<Segment> held = *segment;
+  TableOf(arguments.env())->Remove(handle);
+  held->EndAppends();
+  return RunInPool(arguments.env(), name, [held = std::move(held), job = std::move(job)]() mutable {
+    const Status status = job(held.get());
+    held.reset();
+    return status;
+  });
+}
+
+napi_value Flush(napi_env env, napi_callback_info info) {
+  return RunOn(Arguments<1>(env, info), "seglog.segmentFlush", true,
+               [](Segment* segment) { return segment->Flush(); });
 }
 
 napi_value Truncate(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  int64_t offset;
-  Status status = SegmentOf(arguments, &segment);
-  if (status.ok() && !arguments.Int64(1, 0, &offset))
-    status = Status::Of(Code::kBadArgument);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  return RunInPool(env, "seglog.segmentTruncate",
-                   [held = *segment, offset] { return held->Truncate(offset); });
+  int64_t offset = 0;
+  const bool good = arguments.Int64(1, 0, &offset);
+  return RunOn(arguments, "seglog.segmentTruncate", good,
+               [offset](Segment* segment) { return segment->Truncate(offset); });
 }
 
 napi_value Seal(napi_env env, napi_callback_info info) {
   const Arguments<1> arguments(env, info);
   std::shared_ptr<Segment>* segment;
+  if (SegmentOf(arguments, &segment).ok())
+    (*segment)->EndAppends();
+  return RunOn(arguments, "seglog.segmentSeal", true,
+               [](Segment* segment) { return segment->Seal(true); });
+}
+
+napi_value SealNow(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  std::shared_ptr<Segment>* segment;
   const Status status = SegmentOf(arguments, &segment);
   if (!status.ok())
-    return RejectedPromise(env, status);
+    return arguments.Return(status);
   (*segment)->EndAppends();
-  return RunInPool(env, "seglog.segmentSeal", [held = *segment] { return held->Seal(true); });
+  return arguments.Return((*segment)->Seal(true));
 }
 
 napi_value Close(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  int32_t handle = 0;
-  bool sync;
-  Status status = SegmentOf(arguments, &segment);
-  if (status.ok() && !arguments.Boolean(1, &sync))
-    status = Status::Of(Code::kBadArgument);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  arguments.Int32(0, 0, INT32_MAX, &handle);
-  std::shared_ptr<Segment> held = *segment;
-  TableOf(env)->Remove(handle);
-  held->EndAppends();
-  // Let go of in the pool: the last close of a file that was deleted frees its blocks.
-  const auto execute = [held = std::move(held), sync]() mutable {
-    held->EndAppends(); // a truncation may have come between
-    const Status sealed = held->Seal(sync);
-    held.reset();
-    return sealed;
-  };
-  return RunInPool(env, "seglog.segmentClose", execute);
+  bool sync = false;
+  const bool good = arguments.Boolean(1, &sync);
+  return RunLast(arguments, "seglog.segmentClose", good, [sync](Segment* segment) {
+    segment->EndAppends(); // a truncation may have come between
+    return segment->Seal(sync);
+  });
 }
 
 napi_value Delete(napi_env env, napi_callback_info info) {
-  const Arguments<1> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  int32_t handle = 0;
-  const Status status = SegmentOf(arguments, &segment);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  arguments.Int32(0, 0, INT32_MAX, &handle);
-  std::shared_ptr<Segment> held = *segment;
-  TableOf(env)->Remove(handle);
-  held->EndAppends();
-  const auto execute = [held = std::move(held)]() mutable {
-    const Status removed = held->Delete();
-    held.reset();
-    return removed;
-  };
-  return RunInPool(env, "seglog.segmentDelete", execute);
+  return RunLast(Arguments<1>(env, info), "seglog.segmentDelete", true,
+                 [](Segment* segment) { return segment->Delete(); });
 }
 
 napi_value Rename(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
   std::string suffix;
-  Status status = SegmentOf(arguments, &segment);
-  if (status.ok() && (!arguments.Text(1, 64, &suffix) || !IsSuffix(suffix)))
-    status = Status::Of(Code::kBadArgument);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  return RunInPool(env, "seglog.segmentRename",
-                   [held = *segment, suffix] { return held->Rename(suffix); });
+  const bool good = arguments.Text(1, 64, &suffix) && IsSuffix(suffix);
+  return RunOn(arguments, "seglog.segmentRename", good,
+               [suffix](Segment* segment) { return segment->Rename(suffix); });
 }
 
 napi_value Load(napi_env env, napi_callback_info info) {
-  const Arguments<1> arguments(env, info);
-  std::shared_ptr<Segment>* segment;
-  const Status status = SegmentOf(arguments, &segment);
-  if (!status.ok())
-    return RejectedPromise(env, status);
-  return RunInPool(env, "seglog.segmentLoad", [held = *segment] { return held->LoadIndexes(); });
+  return RunOn(Arguments<1>(env, info), "seglog.segmentLoad", true,
+               [](Segment* segment) { return segment->LoadIndexes(); });
 }
 
 } // namespace
@@ -326,6 +332,7 @@ void ExportSegmentJobs(Napi::Env env, Napi::Object exports) {
   Export(env, exports, "segmentFlush", Flush);
   Export(env, exports, "segmentTruncate", Truncate);
   Export(env, exports, "segmentSeal", Seal);
+  Export(env, exports, "segmentSealNow", SealNow);
   Export(env, exports, "segmentClose", Close);
   Export(env, exports, "segmentDelete", Delete);
   Export(env, exports, "segmentRename", Rename);

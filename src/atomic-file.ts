@@ -27,7 +27,7 @@ export async function removeDurably(path: string): Promise<boolean> {
     await syncDirectory(dirname(path))
     return true
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false
+    if (isMissing(error)) return false
     throw ioError(path, error)
   }
 }
@@ -45,7 +45,7 @@ export async function readSmall(path: string): Promise<Buffer | undefined> {
     if (size > sizeBytesMax) throw new SeglogError('TOO_LARGE', `${path}: ${size} bytes`)
     return await withFile(await open(path, 'r'), (file) => file.readFile())
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw ioError(path, error)
   }
 }
@@ -67,6 +67,9 @@ async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise
 function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
+
+/** Whether a call of `node:fs` failed because there is no such file. */
+export const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT'
 
 /**
  * Makes a directory and its parents where missing, and the entries of those that were made durable.
@@ -102,7 +105,7 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory() || path === dirname(path)
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false
+    if (isMissing(error)) return false
     throw error
   }
 }

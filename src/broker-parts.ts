@@ -125,8 +125,13 @@ function openLogs(
     retentionMs: config.get('log.retention.check.interval.ms'),
     checkpointMs: config.get('log.flush.offset.checkpoint.interval.ms'),
   }
+  const cleaner = () => ({
+    enable: config.get('log.cleaner.enable'),
+    backoffMs: config.get('log.cleaner.backoff.ms'),
+    bufferBytes: config.get('log.cleaner.dedupe.buffer.size'),
+  })
   const brokerId = config.get('broker.id')
-  return LogManager.open({ directories, brokerId, log, intervals, warn }, env)
+  return LogManager.open({ directories, brokerId, log, intervals, cleaner, warn }, env)
 }
 
 function openGroups(

@@ -51,7 +51,8 @@ export class Broker {
   private constructor(parts: Parts, endpoint: Endpoint) {
     this.#parts = parts
     this.port = endpoint.port
-    this.bootstrap = `${endpoint.host}:${endpoint.port}`
+    const { host, port } = endpoint
+    this.bootstrap = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
     this.brokerId = parts.context.brokerId
     this.clusterId = parts.context.clusterId
     this.dataDirs = parts.dataDirs
@@ -115,8 +116,8 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   const { config, env } = context
   const endpoints: Endpoint[] = []
   const quota = new ConnectionQuota(
-    config.get('max.connections'),
-    config.get('max.connections.per.ip'),
+    () => config.get('max.connections'),
+    () => config.get('max.connections.per.ip'),
   )
   const memory = new RequestMemory(config.get('queued.max.request.bytes'), env)
   parts.memory = memory
@@ -142,7 +143,7 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
     )
     listeners.push(listener)
     const advertised = config.advertisedListeners[i]
-    endpoint.host = advertised?.host || reachableHost(host)
+    endpoint.host = reachableHost(advertised?.host || host, listener)
     endpoint.port = advertised?.port || listener.port
     endpoints.push(endpoint)
   }
@@ -153,8 +154,12 @@ async function listen(parts: Parts, undo: Undo): Promise<Endpoint[]> {
   return endpoints
 }
 
-/** An address that means "any" cannot be connected to; the machine's name can. */
-function reachableHost(host: string): string {
+/**
+ * An address that means "any" cannot be connected to; the machine's name can. A client may find
+ * another address behind localhost than the one that is listened on.
+ */
+function reachableHost(host: string, listener: Listener): string {
+  if (host === 'localhost' && listener.host === host) return listener.address
   return host === '' || host === '0.0.0.0' || host === '::' ? hostname() : host
 }
 

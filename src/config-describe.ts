@@ -4,6 +4,7 @@
  */
 import { isDynamic } from './config-dynamic.js'
 import { brokerKeys, topicKeys } from './config-keys.js'
+import { foreignParts } from './config-keys-foreign.js'
 import { topicOnlyKeys } from './config-topic-keys.js'
 import type { Key } from './config-types.js'
 
@@ -56,7 +57,28 @@ export function describe(): string {
       return row(`\`${name}\``, type, defaultText === '' ? 'empty' : `\`${defaultText}\``, range)
     }),
     '',
+    '## Without a meaning here',
+    '',
+    'A broker takes these keys of Kafka too and describes them, as tools ask for all. They belong',
+    'to parts that there are none of here: a value is checked, and changes nothing.',
+    ...foreignParts.flatMap(([part, keys]) => foreignTable(part, keys)),
+    '',
   ].join('\n')
+}
+
+function foreignTable(part: string, keys: Readonly<Record<string, Key<unknown>>>): string[] {
+  const rows = Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1))
+  return [
+    '',
+    `### ${part}`,
+    '',
+    '| key | type | default | allowed | |',
+    '|---|---|---|---|---|',
+    ...rows.map(([name, { type, isUnset, defaultText, range, text }]) => {
+      const shown = isUnset ? 'none' : defaultText === '' ? 'empty' : `\`${defaultText}\``
+      return row(`\`${name}\``, type, shown, range, text)
+    }),
+  ]
 }
 
 function brokerRow(name: string, key: Key<unknown>): string {

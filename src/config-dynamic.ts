@@ -3,6 +3,7 @@
  * anew at each use, and what Kafka can change and has no effect here.
  */
 import { type brokerKeys, topicKeys } from './config-keys.js'
+import { foreignKeys } from './config-keys-foreign.js'
 
 type BrokerKey = keyof typeof brokerKeys
 
@@ -11,6 +12,8 @@ const others: readonly BrokerKey[] = [
   'log.cleaner.backoff.ms',
   'log.cleaner.dedupe.buffer.size',
   'log.cleaner.threads',
+  'max.connections',
+  'max.connections.per.ip',
   'num.io.threads',
   'num.network.threads',
   'num.recovery.threads.per.data.dir',
@@ -21,5 +24,5 @@ const others: readonly BrokerKey[] = [
 const dynamicKeys: ReadonlySet<string> = new Set([...Object.values(topicKeys), ...others])
 
 export function isDynamic(key: string): boolean {
-  return dynamicKeys.has(key)
+  return dynamicKeys.has(key) || foreignKeys[key]?.isDynamic === true
 }

@@ -12,6 +12,7 @@ import {
   list,
   long,
   never,
+  short,
   string,
 } from './config-types.js'
 
@@ -36,11 +37,15 @@ export const brokerKeys = {
     'What clients are told to connect to, by name of listener. Empty: the listeners themselves.',
     { of: 'NAME://host:port', check: isListener },
   ),
-  'listener.security.protocol.map': list(
-    'PLAINTEXT:PLAINTEXT',
-    'The security protocol of each listener name. PLAINTEXT is the only one there is.',
-    { of: 'NAME:PLAINTEXT', empty: false, check: (entry) => /^\w+:PLAINTEXT$/.test(entry) },
-  ),
+  'listener.security.protocol.map': {
+    ...list(
+      'SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT',
+      'The security protocol of each listener name. A listener that is opened has PLAINTEXT.',
+      { of: 'NAME:PROTOCOL', empty: false, check: isMapped },
+    ),
+    // Kafka calls it so.
+    type: 'string',
+  },
   'zookeeper.connect': string(
     '',
     'host:port,host:port/chroot of ZooKeeper. Empty: coordination is embedded, one broker alone.',
@@ -124,17 +129,18 @@ export const brokerKeys = {
   'log.dirs': list('./data', 'Directories of the logs. Kafka has /tmp/kafka-logs.', {
     of: 'paths',
     empty: false,
-    aliases: [{ name: 'log.dir' }],
+    aliases: [{ name: 'log.dir', defaultText: './data' }],
+    isUnset: true,
   }),
   'log.segment.bytes': int(1_073_741_824, 'The size at which a new segment begins.', { min: 14 }),
   'log.roll.ms': long(7 * days, 'The age at which a new segment begins.', {
     min: 1,
-    aliases: [{ name: 'log.roll.hours', factor: hours }],
+    aliases: [{ name: 'log.roll.hours', factor: hours, defaultText: '168' }],
     isUnset: true,
   }),
   'log.roll.jitter.ms': long(0, 'At most so much is taken off log.roll.ms at random.', {
     min: 0,
-    aliases: [{ name: 'log.roll.jitter.hours', factor: hours }],
+    aliases: [{ name: 'log.roll.jitter.hours', factor: hours, defaultText: '0' }],
     isUnset: true,
   }),
   'log.index.interval.bytes': int(4096, 'Bytes of log between two entries of an index.', {
@@ -173,8 +179,8 @@ export const brokerKeys = {
   'log.retention.ms': long(7 * days, 'The age at which a segment is deleted; -1: never.', {
     min: -1,
     aliases: [
-      { name: 'log.retention.minutes', factor: 60_000 },
-      { name: 'log.retention.hours', factor: hours },
+      { name: 'log.retention.minutes', factor: 60_000, defaultText: null },
+      { name: 'log.retention.hours', factor: hours, defaultText: '168' },
     ],
     isUnset: true,
   }),
@@ -189,7 +195,7 @@ export const brokerKeys = {
   }),
   'log.cleanup.policy': list(
     'delete',
-    'What becomes of old segments. Compaction is not there yet: `compact` keeps them all.',
+    '`delete`: old segments go; `compact`: the last record of each key stays; or both.',
     {
       of: 'delete, compact',
       check: (entry) => entry === 'delete' || entry === 'compact',
@@ -212,33 +218,32 @@ export const brokerKeys = {
     'How batches are stored; `producer` keeps them as they came.',
     notYet,
   ),
-  'log.cleaner.enable': boolean(true, 'Whether logs are compacted.', notYet),
+  'log.cleaner.enable': boolean(true, 'Whether logs are compacted.'),
   'log.cleaner.threads': int(1, 'One log is compacted at a time.', { min: 0, ...none }),
-  'log.cleaner.dedupe.buffer.size': long(134_217_728, 'Memory of compaction.', {
-    min: 1,
-    ...notYet,
-  }),
+  'log.cleaner.dedupe.buffer.size': long(
+    134_217_728,
+    'The most memory for the keys of a compaction, 24 bytes each.',
+    { min: 1 },
+  ),
   'log.cleaner.backoff.ms': long(15_000, 'Pause when there is nothing to compact.', {
     min: 0,
-    ...notYet,
   }),
   'log.cleaner.min.cleanable.ratio': double(
     0.5,
-    'Share of new bytes from which on it pays.',
-    notYet,
+    'A log is compacted when a larger share of its sealed bytes is new.',
+    {},
   ),
   'log.cleaner.min.compaction.lag.ms': long(0, 'How long a record is left alone.', {
     min: 0,
-    ...notYet,
   }),
   'log.cleaner.max.compaction.lag.ms': long(never, 'How long a record may go uncompacted.', {
     min: 1,
-    ...notYet,
   }),
-  'log.cleaner.delete.retention.ms': long(days, 'How long a tombstone stays.', {
-    min: 0,
-    ...notYet,
-  }),
+  'log.cleaner.delete.retention.ms': long(
+    days,
+    'How long a tombstone stays after the first compaction that comes by it.',
+    { min: 0 },
+  ),
   'producer.id.expiration.ms': int(
     86_400_000,
     'An idempotent producer that was silent for so long is forgotten.',
@@ -271,7 +276,7 @@ export const brokerKeys = {
   ),
   'offsets.retention.check.interval.ms': long(600_000, 'How often that is looked for.', { min: 1 }),
   'offsets.topic.num.partitions': int(50, 'Partitions of __consumer_offsets.', { min: 1 }),
-  'offsets.topic.replication.factor': int(
+  'offsets.topic.replication.factor': short(
     1,
     'Replicas of __consumer_offsets. Kafka has 3, which one broker alone cannot have.',
     { min: 1, max: 32_767 },
@@ -342,6 +347,10 @@ export function parseEndpoint(text: string): Endpoint | undefined {
     /^(\w+):\/\/(?:\[([\da-fA-F:.]+)\]|([^\s:[\]/,]*)):(\d{1,5})$/.exec(text) ?? []
   if (name === undefined || Number(port) > 65_535) return undefined
   return { name: name.toUpperCase(), host: v6 ?? host ?? '', port: Number(port) }
+}
+
+function isMapped(entry: string): boolean {
+  return /^\w+:(PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL)$/.test(entry)
 }
 
 function isListener(text: string): boolean {

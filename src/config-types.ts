@@ -10,13 +10,27 @@
  */
 export type Effect = 'yes' | 'not yet' | 'none'
 
-export type TypeName = 'int' | 'long' | 'double' | 'boolean' | 'string' | 'list'
+export type TypeName =
+  | 'int'
+  | 'short'
+  | 'long'
+  | 'double'
+  | 'boolean'
+  | 'string'
+  | 'list'
+  | 'class'
+  | 'password'
 
 /** Another name that a key may be given under. */
 export interface Alias {
   name: string
   /** What the value under this name is multiplied by, for example 60,000 for minutes. */
   factor?: number
+  /**
+   * What it is described with while it is not given, null where Kafka leaves it unset. Without one
+   * it is the same key under another name.
+   */
+  defaultText?: string | null
 }
 
 export interface Key<T> {
@@ -32,6 +46,8 @@ export interface Key<T> {
   readonly aliases: readonly Alias[]
   /** Kafka leaves the key itself unset, and another one of its keys gives the default. */
   readonly isUnset: boolean
+  /** Whether it can be changed while a broker runs (KIP-226). */
+  readonly isDynamic: boolean
   /** The value of a text, or undefined where it is not allowed. */
   read(text: string): T | undefined
 }
@@ -40,6 +56,7 @@ export interface KeyOptions {
   effect?: Effect
   aliases?: readonly Alias[]
   isUnset?: boolean
+  isDynamic?: boolean
 }
 
 interface Bounds extends KeyOptions {
@@ -55,6 +72,7 @@ const shared = (text: string, options: KeyOptions) => ({
   effect: options.effect ?? 'yes',
   aliases: options.aliases ?? [],
   isUnset: options.isUnset ?? false,
+  isDynamic: options.isDynamic ?? false,
 })
 
 /** A whole number of 32 bits. */
@@ -70,6 +88,11 @@ export function int(value: number, text: string, options: Bounds = {}): Key<numb
       return number !== undefined && number >= min && number <= max ? Number(number) : undefined
     },
   }
+}
+
+/** A whole number of 16 bits. */
+export function short(value: number, text: string, options: Bounds = {}): Key<number> {
+  return { ...int(value, text, { min: -32_768, max: 32_767, ...options }), type: 'short' }
 }
 
 /**
@@ -137,6 +160,16 @@ export function string(value: string, text: string, options: KeyOptions = {}): K
   }
 }
 
+/** The name of a class of Kafka's plugins, which there are none of here. */
+export function className(value: string, text: string, options: KeyOptions = {}): Key<string> {
+  return { ...string(value, text, options), type: 'class' }
+}
+
+/** A text that is told to nobody. */
+export function password(text: string, options: KeyOptions = {}): Key<string> {
+  return { ...string('', text, { isUnset: true, ...options }), type: 'password' }
+}
+
 /** One of some words. */
 export function choice<const T extends string>(
   value: T,
@@ -183,4 +216,15 @@ export function list(
 
 function wholeNumber(written: string): bigint | undefined {
   return /^[+-]?\d{1,20}$/.test(written) ? BigInt(written.replace('+', '')) : undefined
+}
+
+/** Keys of parts that this broker does not have: checked, kept and described. */
+export function inert(
+  keys: Readonly<Record<string, Key<unknown>>>,
+  isDynamic = false,
+): Record<string, Key<unknown>> {
+  const entries = Object.entries(keys)
+  return Object.fromEntries(
+    entries.map(([name, key]) => [name, { ...key, effect: 'none', isDynamic }]),
+  )
 }

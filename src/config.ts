@@ -6,6 +6,8 @@
  * through `BrokerConfig.change` alone, a topic's not at all. A leaf; touches no file.
  */
 import { brokerKeys, type Endpoint, parseEndpoint, topicKeys } from './config-keys.js'
+import { foreignKeys } from './config-keys-foreign.js'
+import { clientMetricsKeys, groupKeyOf, groupOnlyKeys } from './config-keys-groups.js'
 import { topicOnlyKeys, topicOnlySynonyms } from './config-topic-keys.js'
 import type { Alias, Key } from './config-types.js'
 import { SeglogError } from './errors.js'
@@ -50,12 +52,17 @@ interface Setting {
   text: string
   value: unknown
   given: boolean
+  /** What was written under which other name. */
+  alias?: { name: string; text: string }
 }
 
 /** Of a string with a length of two bytes. */
 const TEXT_BYTES_MAX = 32_767
 
-const brokerTable = new Map<string, Key<unknown>>(Object.entries(brokerKeys))
+const brokerTable = new Map<string, Key<unknown>>([
+  ...Object.entries(brokerKeys),
+  ...Object.entries(foreignKeys),
+])
 const topicTable = new Map<string, BrokerKey>(Object.entries(topicKeys))
 const topicOnlyTable = new Map<string, Key<unknown>>(Object.entries(topicOnlyKeys))
 
@@ -117,18 +124,31 @@ export class BrokerConfig {
     return this.#setting(key)?.text ?? ''
   }
 
-  /** All values of a key, the one that counts first. */
+  /**
+   * All values of a key, the one that counts first. As in Kafka, of a key that it leaves unset the
+   * values in other units follow, and none is told while none has the key's own name.
+   */
   values(name: string): ConfigValue[] {
     const found: ConfigValue[] = []
     for (const { source, settings } of this.#changes) {
       const changed = settings.get(name)
       if (changed) found.push({ name, text: changed.text, source })
     }
-    const started = this.#settings.get(name)
-    if (started?.given) found.push({ name, text: started.text, source: 'broker' })
     const key = brokerTable.get(name)
-    if (key && !key.isUnset) found.push({ name, text: key.defaultText, source: 'default' })
-    return found
+    const started = this.#settings.get(name)
+    const isOwn = started?.given && (key?.isUnset !== true || started.alias === undefined)
+    if (isOwn) found.push({ name, text: started.text, source: 'broker' })
+    if (!key?.isUnset) return key ? [...found, defaultValue(name, key.defaultText)] : found
+    return found.length === 0 ? [] : [...found, ...this.#inOtherUnits(name, key)]
+  }
+
+  #inOtherUnits(keyName: string, key: Key<unknown>): ConfigValue[] {
+    const written = this.#settings.get(keyName)?.alias
+    return key.aliases.flatMap(({ name, factor, defaultText }) => {
+      if (factor === undefined) return []
+      const given = written?.name === name ? [{ ...written, source: 'broker' as const }] : []
+      return [...given, ...(defaultText == null ? [] : [defaultValue(name, defaultText)])]
+    })
   }
 
   get listeners(): Endpoint[] {
@@ -146,12 +166,27 @@ export class BrokerConfig {
     )
   }
 
+  /** Every key, and every other name of one as the key that it is in Kafka. */
   entries(): ConfigEntry[] {
-    return [...brokerTable].map(([name, key]) => {
+    return [...brokerTable].flatMap(([name, key]) => {
       const synonyms = this.values(name)
       const { text = null, source = 'default' } = synonyms[0] ?? {}
-      return { name, text, source, synonyms, key }
+      const entry: ConfigEntry = { name, text, source, synonyms, key }
+      return [entry, ...key.aliases.map((alias) => this.#aliasEntry(entry, alias))]
     })
+  }
+
+  #aliasEntry(entry: ConfigEntry, { name, factor, defaultText }: Alias): ConfigEntry {
+    if (defaultText === undefined) {
+      const given = entry.synonyms.filter(({ source }) => source !== 'default')
+      return { ...entry, name, synonyms: given.map((value) => ({ ...value, name })) }
+    }
+    const written = this.#settings.get(entry.name)?.alias
+    const synonyms = defaultText === null ? [] : [defaultValue(name, defaultText)]
+    if (written?.name === name) synonyms.unshift({ ...written, source: 'broker' })
+    const { text = null, source = 'default' } = synonyms[0] ?? {}
+    const type = factor === undefined ? entry.key.type : 'int'
+    return { name, text, source, synonyms, key: { ...entry.key, type } }
   }
 
   /** What was changed for all brokers. */
@@ -223,6 +258,34 @@ export class TopicConfig {
   }
 }
 
+/**
+ * The configuration of any group: what its protocol takes from the broker's keys of the same name
+ * behind `group.`, and what has a default of its own. No group has values of its own.
+ */
+export function groupEntries(broker: BrokerConfig): ConfigEntry[] {
+  const inherited = broker.entries().flatMap((entry) => {
+    const name = groupKeyOf(entry.name)
+    return name === undefined ? [] : { ...entry, name }
+  })
+  return [...inherited, ...defaultEntries(groupOnlyKeys)]
+}
+
+/** The configuration of any subscription to metrics of clients. None has values of its own. */
+export function clientMetricsEntries(): ConfigEntry[] {
+  return defaultEntries(clientMetricsKeys).map((entry) => ({ ...entry, synonyms: [] }))
+}
+
+function defaultEntries(keys: Readonly<Record<string, Key<unknown>>>): ConfigEntry[] {
+  return Object.entries(keys).map(([name, key]) => {
+    const value = defaultValue(name, key.defaultText)
+    return { ...value, synonyms: [value], key }
+  })
+}
+
+function defaultValue(name: string, text: string): ConfigValue {
+  return { name, text, source: 'default' }
+}
+
 /** The key of a topic under its name; undefined where there is none. */
 export function topicKey(name: string): Key<unknown> | undefined {
   const brokerKey = topicTable.get(name)
@@ -261,11 +324,13 @@ function take(
   if (found === undefined) return setting(name, key, key.defaultText, false)
   if (key.effect !== 'yes') warn(`configuration key ${found.alias.name} has no effect here`)
   const { alias, text } = found
-  if (alias.factor === undefined) return setting(alias.name, key, text, true)
+  const told = alias.name === name ? {} : { alias: { name: alias.name, text: text.trim() } }
+  if (alias.factor === undefined) return { ...setting(alias.name, key, text, true), ...told }
   // Below 0 means "never" in every unit.
   const whole = /^[+-]?\d{1,10}$/.test(text.trim()) ? Number(text) : undefined
   if (whole === undefined) throw invalid(alias.name, text, 'a whole number')
-  return setting(alias.name, key, String(whole < 0 ? whole : whole * alias.factor), true)
+  const inUnits = String(whole < 0 ? whole : whole * alias.factor)
+  return { ...setting(alias.name, key, inUnits, true), ...told }
 }
 
 function setting(name: string, key: Key<unknown>, written: string, given: boolean): Setting {
@@ -303,10 +368,14 @@ function checkTogether(config: BrokerConfig) {
   if (new Set(names).size !== names.length) {
     throw invalid('listeners', config.text('listeners'), 'a different name for each listener')
   }
-  const mapped = config.get('listener.security.protocol.map').map((entry) => entry.split(':')[0])
-  const unmapped = names.find((name) => !mapped.some((known) => known?.toUpperCase() === name))
+  const mapped = config.get('listener.security.protocol.map').flatMap((entry) => {
+    const [name = '', protocol] = entry.split(':')
+    return protocol === 'PLAINTEXT' ? name : []
+  })
+  const unmapped = names.find((name) => !mapped.some((known) => known.toUpperCase() === name))
   if (unmapped !== undefined) {
-    throw invalid('listeners', config.text('listeners'), `names of ${mapped.join(', ')}`)
+    const text = `names that listener.security.protocol.map calls PLAINTEXT: ${mapped.join(', ')}`
+    throw invalid('listeners', config.text('listeners'), text)
   }
   for (const { name, host } of endpoints(config.get('advertised.listeners'))) {
     if (!names.includes(name) || host === '' || host === '0.0.0.0' || host === '::') {

@@ -75,6 +75,11 @@ export const systemEnv: Env = {
   connect: (host, port) => createConnection({ host, port, noDelay: true }),
 }
 
+/** The one address that a server listens on, where its host was a name with several. */
+export function addressOf(server: Server): string {
+  return (server.address() as AddressInfo).address
+}
+
 /** The port that a server really listens on. */
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port

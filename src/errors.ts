@@ -242,6 +242,21 @@ export class SeglogError extends Error {
   }
 }
 
+/** The addon is not there, or was made for another platform: what was looked for, what helps. */
+export function addonUnavailable(cause: unknown): SeglogError {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
+  const libc = header.glibcVersionRuntime ? `glibc ${header.glibcVersionRuntime}` : 'musl'
+  const isMissing = (cause as { code?: unknown }).code === 'MODULE_NOT_FOUND'
+  const [reason = ''] = String(cause instanceof Error ? cause.message : cause).split('\n')
+  const text = isMissing ? 'is missing' : `does not load (${reason})`
+  return new SeglogError(
+    'ADDON_UNAVAILABLE',
+    `the native addon for ${process.platform}-${process.arch} with ${libc} ${text}; ` +
+      'run "npm rebuild seglog" with g++, make and python3 installed',
+    { cause },
+  )
+}
+
 /** Characters of an error's text that a client is told. */
 const TEXT_MAX = 1000
 

@@ -8,7 +8,7 @@
  */
 import { createRequire } from 'node:module'
 import { getSystemErrorMap } from 'node:util'
-import { SeglogError, statusWords } from './errors.js'
+import { addonUnavailable, SeglogError, statusWords } from './errors.js'
 
 /** Results of a native call that did not fail. Values mirror `Code` in native/status.h. */
 export const Status = {
@@ -233,6 +233,8 @@ export interface NativeAddon {
    * reserved tail, unmaps, and syncs. The segment stays readable.
    */
   segmentSeal(handle: number): Promise<void>
+  /** The same before it returns, for when descriptors run out. Errors: CLOSED, FENCED, IO. */
+  segmentSealNow(handle: number): number
   /**
    * Seals without a sync unless `sync`, then lets go. The handle is CLOSED at once; transfers under
    * way end well.
@@ -287,10 +289,7 @@ export interface NativeAddon {
    * sent. Returns an id above 0. Errors: BAD_ARGUMENT, CLOSED.
    */
   transferHold(parts: TransferPart[]): number
-  /**
-   * As `transferSend` with the parts of a held transfer, which is over when the result is 0 or an
-   * error.
-   */
+  /** As `transferSend` with the parts of a held transfer, over when the result is at most 0. */
   transferStart(id: number, fd: number, done: (status: number, errno: number) => void): number
   /** Gives up a pending or held transfer; its callback is not called. Unknown ids are ignored. */
   transferCancel(id: number): void
@@ -343,12 +342,7 @@ function load(): NativeAddon {
       segmentLoad: translated('loading of indexes', addon.segmentLoad),
     }
   } catch (cause) {
-    throw new SeglogError(
-      'ADDON_UNAVAILABLE',
-      `the native addon for ${process.platform}-${process.arch} is missing or does not load; ` +
-        'run "npm rebuild seglog" with g++, make and python3 installed',
-      { cause },
-    )
+    throw addonUnavailable(cause)
   }
 }
 

@@ -231,9 +231,9 @@ export class OpenLog {
       for (const { offset, timestamp: its } of iterateRecords(found, { maxOutputBytes })) {
         if (offset >= start && its >= timestamp) return BigInt(offset)
       }
-      // What fits in a batch across the log's start may lie below it.
-      const { baseOffset, lastOffset } = found.header
-      if (baseOffset < start && from <= lastOffset) return this.#find(timestamp, lastOffset + 1)
+      // What fits in a batch may lie below the log's start, or have been compacted away.
+      const { lastOffset } = found.header
+      if (from <= lastOffset) return this.#find(timestamp, lastOffset + 1)
     }
     return undefined
   }

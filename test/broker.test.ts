@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { findCoordinator } from '../src/apis/find-coordinator.js'
 import { metadata } from '../src/apis/metadata.js'
 import { Broker } from '../src/broker.js'
 import { openLog } from '../src/open-log.js'
 import { batchOf, createTopic, fetchFrom, produceTo, startBroker } from './support/broker.js'
-import { temporaryDirectory } from './support/tmp.js'
+import { memoryDirectory, temporaryDirectory } from './support/tmp.js'
 import { until } from './support/until.js'
 import { Wire } from './support/wire.js'
 
@@ -17,18 +19,28 @@ const batch = batchOf('value')
 const code = (expected: string) => (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === expected
 
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/** V8 gives its heap room as it likes: what counts is what is used of it, and what is outside. */
+function memory(): number {
+  const { rss, heapTotal, heapUsed } = process.memoryUsage()
+  return (rss - heapTotal + heapUsed) / 1024 / 1024
+}
+
 /** What a broker could leave in its process. */
 const held = () => ({
   descriptors: readdirSync('/proc/self/fd').length,
   threads: readdirSync('/proc/self/task').length,
   // V8 maps its own heap as it likes; ours are of files.
   mappings: readFileSync('/proc/self/maps', 'utf8').match(/\.log\b/g)?.length ?? 0,
+  memory: memory(),
 })
 
-test('thirty starts and closes hold no more than three', async (t) => {
-  const dataDir = temporaryDirectory(t)
+test('a hundred starts and closes hold no more than ten', async (t) => {
+  const dataDir = memoryDirectory(t)
   let settled = held()
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < 100; round++) {
     const broker = await Broker.start({ port: 0, dataDir })
     const wire = await Wire.connect(t, broker.port)
     if (round === 0) await createTopic(wire, 't', { partitions: 4 })
@@ -36,12 +48,28 @@ test('thirty starts and closes hold no more than three', async (t) => {
     assert.equal((await fetchFrom(wire, 't', 0)).highWatermark, round + 1)
     await broker.close()
     await wire.closed
-    if (round === 2) settled = held()
+    if (round === 10 || round === 99) collect()
+    if (round === 10) settled = held()
   }
   const after = held()
   assert.ok(after.descriptors <= settled.descriptors, `${after.descriptors} descriptors`)
   assert.ok(after.threads <= settled.threads, `${after.threads} threads`)
   assert.equal(after.mappings, 0)
+  const grownMiB = after.memory - settled.memory
+  assert.ok(grownMiB < 20, `${grownMiB} MiB more`)
+})
+
+test('what comes right after a start succeeds at once: a topic, a record, a group', async (t) => {
+  for (let round = 0; round < 20; round++) {
+    const broker = await Broker.start({ port: 0, dataDir: memoryDirectory(t) })
+    const wire = Wire.over(connect(broker.port, '127.0.0.1'))
+    await createTopic(wire, 'fresh')
+    assert.equal((await produceTo(wire, 'fresh', batch)).errorCode, 0)
+    const { errorCode } = await wire.call(findCoordinator, 3, { key: 'g' })
+    assert.equal(errorCode, 0)
+    wire.socket.destroy()
+    await broker.close()
+  }
 })
 
 test('brokers in one process do not know of each other', async (t) => {
@@ -64,8 +92,18 @@ test('port 0 is a real port in Metadata and FindCoordinator', async (t) => {
   assert.ok(broker.port > 0)
   assert.equal(broker.bootstrap, `127.0.0.1:${broker.port}`)
   const { brokers } = await wire.call(metadata, 9, { topics: [] })
-  assert.equal(brokers[0]?.port, broker.port)
-  assert.equal((await wire.call(findCoordinator, 3, { key: 'g' })).port, broker.port)
+  assert.deepEqual([brokers[0]?.host, brokers[0]?.port], ['127.0.0.1', broker.port])
+  const coordinator = await wire.call(findCoordinator, 3, { key: 'g' })
+  assert.deepEqual([coordinator.host, coordinator.port], ['127.0.0.1', broker.port])
+})
+
+test('localhost is told to clients as the address behind it that is listened on', async (t) => {
+  const broker = await Broker.start({ config: { listeners: 'PLAINTEXT://localhost:0' } })
+  t.after(() => broker.close())
+  const [, host = ''] = broker.bootstrap.match(/^\[?(127\.0\.0\.1|::1)\]?:\d+$/) ?? []
+  const socket = connect(broker.port, host)
+  t.after(() => socket.destroy())
+  await new Promise((resolve, reject) => socket.on('connect', resolve).on('error', reject))
 })
 
 test('each listener tells its own clients its own address', async (t) => {

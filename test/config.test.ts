@@ -137,8 +137,52 @@ test('a topic inherits from the broker and keeps its own values', () => {
   assert.equal(topic.get('max.message.bytes'), 1_048_588)
   const sources = Object.fromEntries(topic.entries().map(({ name, source }) => [name, source]))
   assert.equal(sources['segment.bytes'], 'topic')
-  assert.equal(sources['retention.ms'], 'broker')
+  // As in Kafka, which knows of the hours by another key.
+  assert.equal(sources['retention.ms'], 'default')
   assert.equal(sources['max.message.bytes'], 'default')
+})
+
+const describedAs = (config: BrokerConfig, name: string) => {
+  const { text, synonyms } = config.entries().find((entry) => entry.name === name)!
+  return [text, synonyms.map((value) => `${value.name}=${value.text} ${value.source}`)]
+}
+
+test('a key in another unit is described as the key that it is in Kafka', () => {
+  const { config } = parse({ 'log.retention.hours': '5', 'log.roll.ms': '7200000' })
+  const hours = 'log.retention.hours'
+  const inHours = [`${hours}=5 broker`, `${hours}=168 default`]
+  assert.deepEqual(describedAs(config, hours), ['5', inHours])
+  assert.deepEqual(describedAs(config, 'log.retention.ms'), [null, []])
+  assert.deepEqual(describedAs(config, 'log.retention.minutes'), [null, []])
+  const roll = ['log.roll.ms=7200000 broker', 'log.roll.hours=168 default']
+  assert.deepEqual(describedAs(config, 'log.roll.ms'), ['7200000', roll])
+  config.change({ dynamic: { 'log.retention.ms': '9' }, cluster: {} })
+  const changed = ['log.retention.ms=9 dynamic', ...inHours]
+  assert.deepEqual(describedAs(config, 'log.retention.ms'), ['9', changed])
+})
+
+test('another name of a key is described with its value', () => {
+  const { config } = parse({ 'node.id': '7' })
+  assert.deepEqual(describedAs(config, 'node.id'), ['7', ['node.id=7 broker']])
+  assert.deepEqual(describedAs(config, 'log.dir'), ['./data', ['log.dir=./data default']])
+})
+
+test('keys of parts that are not there are checked and described, and named in a warning', () => {
+  const given = { 'ssl.client.auth': 'required', 'ssl.key.password': 'secret' }
+  const { config, warnings } = parse(given)
+  assert.deepEqual(describedAs(config, 'ssl.client.auth')[0], 'required')
+  assert.equal(warnings.length, 2)
+  assert.throws(() => parse({ 'ssl.client.auth': 'x' }), { code: 'INVALID_CONFIG' })
+  assert.throws(() => parse({ 'broker.session.timeout.ms': 'x' }), { code: 'INVALID_CONFIG' })
+})
+
+test('a listener may be mapped to a protocol that there is not, unless it is opened', () => {
+  const map = 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL'
+  const key = 'listener.security.protocol.map'
+  assert.equal(parse({ [key]: map }).config.listeners.length, 1)
+  const listeners = 'SSL://127.0.0.1:9093'
+  assert.throws(() => parse({ [key]: map, listeners }), { code: 'INVALID_CONFIG' })
+  assert.throws(() => parse({ [key]: 'PLAINTEXT:TLS' }), { code: 'INVALID_CONFIG' })
 })
 
 test('a topic refuses a key of the broker and a bad value', () => {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
 import { Status, statusError } from '../src/native.js'
 import { lockExclusively } from '../src/storage/directory-lock.js'
 import { temporaryDirectory } from './support/tmp.js'
@@ -37,4 +40,35 @@ test('a lock that cannot be made says why', (t) => {
     () => lockExclusively(path),
     (error: Error) => error.message.startsWith(path),
   )
+})
+
+/** The message of the error that the package gives where `make` has prepared its build. */
+function messageOf(t: TestContext, make: (addon: string) => void): string {
+  const root = temporaryDirectory(t)
+  cpSync(new URL('../src', import.meta.url), join(root, 'dist', 'src'), { recursive: true })
+  writeFileSync(join(root, 'package.json'), '{"type":"module"}')
+  mkdirSync(join(root, 'build', 'Release'), { recursive: true })
+  make(join(root, 'build', 'Release', 'seglog.node'))
+  const script = `import(process.argv[1]).catch(({ code, message }) => {
+    console.log(code + '\\n' + message)
+  })`
+  const index = join(root, 'dist', 'src', 'index.js')
+  const run = spawnSync(process.execPath, ['-e', script, index], { encoding: 'utf8' })
+  const [code, message = ''] = run.stdout.split('\n')
+  assert.equal(code, 'ADDON_UNAVAILABLE', run.stderr)
+  return message
+}
+
+const { platform, arch } = process
+const help = 'run "npm rebuild seglog" with g\\+\\+, make and python3 installed'
+
+test('a package without its addon names platform and C library, and what helps', (t) => {
+  const message = messageOf(t, () => {})
+  const where = `${platform}-${arch} with (glibc 2\\.\\d+|musl)`
+  assert.match(message, new RegExp(`^the native addon for ${where} is missing; ${help}$`))
+})
+
+test('an addon of another platform is told apart from one that is missing', (t) => {
+  const message = messageOf(t, (addon) => writeFileSync(addon, 'made for something else'))
+  assert.match(message, new RegExp(`${platform}-${arch} with .* does not load \\(.*\\); ${help}$`))
 })

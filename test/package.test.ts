@@ -94,6 +94,7 @@ test('--help of what npm runs is a usage and runs nothing else', () => {
   for (const [name, usage] of [
     ['test', 'usage: npm test -- '],
     ['torture', 'usage: npm run torture -- '],
+    ['fuzz', 'usage: npm run fuzz -- '],
   ]) {
     const script = join(root, 'scripts', `${name}.mjs`)
     const { stdout, status } = spawnSync(process.execPath, [script, '--help'], { encoding: 'utf8' })

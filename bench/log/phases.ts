@@ -2,10 +2,10 @@
  * One trial of a store, in a fresh process: append, read, append durably, for one size of record
  * and one number of records per call. Each phase gives records per second.
  *
- * Appends fill a new store again and again, up to a bound of bytes: the first time is not counted,
- * and lets later ones find compiled code and memory that the machine has at hand. Opening, closing
- * and removing are not counted. The read goes over the last store that was filled, which is then
- * in the page cache.
+ * Appends fill a new store again and again, up to a bound of bytes: the first times are not
+ * counted, and let later ones find compiled code and memory that the machine has at hand. Opening,
+ * closing and removing are not counted. The read goes over the last store that was filled, which is
+ * then in the page cache.
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,9 +27,11 @@ const FILL_BYTES = 64 << 20
 const FILL_RECORDS = 500_000
 /** Values differ, and do not compress: LevelDB would write less than it was given. */
 const DISTINCT_BYTES = 1 << 20
-/** The first fill, by the time that a phase is measured. */
+/** Filling that is not counted, by the time that a phase is measured. */
 const WARM_UP = 2
 const FILLS_MAX = 10
+/** Calls that wait for the disk are few: more time, also to have the code compiled before. */
+const DURABLE = 2
 export const IN_FLIGHT = 64
 
 /** Groups of values for one call each, used in turn. */
@@ -145,11 +147,17 @@ async function appendAndRead(trial: Trial, { sizeBytes, perCall }: Case, phaseMs
   let calls = 0
   let elapsedMs = 0
   let read: number | undefined
-  for (let fills = 0; read === undefined; fills++) {
+  let coldMs = WARM_UP * phaseMs
+  for (let fills = 0; read === undefined; ) {
     read = await trial.with(false, async (store) => {
       const work = { store, groups, callsPerLook }
-      const filled = await fill(work, callsMax, fills === 0 ? WARM_UP * phaseMs : phaseMs)
-      if (fills === 0) return undefined
+      const isCold = coldMs > 0
+      const filled = await fill(work, callsMax, isCold ? coldMs : phaseMs)
+      if (isCold) {
+        coldMs -= filled.elapsedMs
+        return undefined
+      }
+      fills++
       calls += filled.calls
       elapsedMs += filled.elapsedMs
       if (elapsedMs < phaseMs && fills < FILLS_MAX) return undefined
@@ -171,11 +179,11 @@ export async function measureStore(
   const rates: Rates = await appendAndRead(trial, wanted, phaseMs)
   const groups = groupsOf(wanted)
   await trial.with(true, async (store) => {
-    await durableFor(store, groups, 1, phaseMs / 4)
-    rates.durable = await durableFor(store, groups, 1, phaseMs)
+    await durableFor(store, groups, 1, phaseMs)
+    rates.durable = await durableFor(store, groups, 1, DURABLE * phaseMs)
     if (!kind.overlaps || wanted.perCall > 1) return
-    await durableFor(store, groups, IN_FLIGHT, phaseMs / 4)
-    rates.overlapping = await durableFor(store, groups, IN_FLIGHT, phaseMs)
+    await durableFor(store, groups, IN_FLIGHT, phaseMs)
+    rates.overlapping = await durableFor(store, groups, IN_FLIGHT, DURABLE * phaseMs)
   })
   return rates
 }

@@ -143,7 +143,8 @@ export const log: Suite = {
       name: 'C++ loop',
       note:
         'CRC-32C of the same bytes and their copy into a reserved file: by pwrite, or into a ' +
-        'mapping populated ahead by a second thread, whichever is faster; nothing else',
+        'mapping on huge pages populated ahead by a second thread, whichever is faster; ' +
+        'nothing else',
     },
   ],
   context,

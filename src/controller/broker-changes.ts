@@ -3,7 +3,7 @@
  * of them. Kept in the coordination tree, taken over at the start, and applied to every log at
  * once. Changes run one after the other.
  */
-import { BrokerConfig } from '../config.js'
+import { BrokerConfig, brokerKey } from '../config.js'
 import { isDynamic } from '../config-dynamic.js'
 import type { Coordination } from '../coordination/coordination.js'
 import { brokerConfigZNode } from '../coordination/znodes.js'
@@ -59,6 +59,10 @@ export class BrokerChanges {
     if (fixed.length > 0) {
       const text = `Cannot update these configs dynamically: ${fixed.join(', ')}`
       throw new ProtocolError(KafkaError.INVALID_REQUEST, text)
+    }
+    const secret = Object.keys(values).find((name) => brokerKey(name)?.type === 'password')
+    if (secret !== undefined) {
+      throw new ProtocolError(KafkaError.INVALID_REQUEST, `${secret} is not kept by this broker.`)
     }
     try {
       BrokerConfig.check(values)

@@ -176,11 +176,15 @@ function readGroup(value: Uint8Array | null): StoredGroup | null {
   return groupValue.read(reader, reader.int16())
 }
 
-/** The partition of the topic that a group belongs to: Java's hash of its name, as in Kafka. */
+/**
+ * The partition of the topic that a group belongs to: Java's hash of its name without the sign, as
+ * in Kafka, which looks for a group nowhere else.
+ */
 export function partitionOf(groupId: string, partitionCount: number): number {
   let hash = 0
   for (let at = 0; at < groupId.length; at++) {
     hash = (Math.imul(hash, 31) + groupId.charCodeAt(at)) | 0
   }
-  return (hash & 0x7fffffff) % partitionCount
+  // The one number that has no positive counterpart is 0.
+  return (hash === -0x8000_0000 ? 0 : Math.abs(hash)) % partitionCount
 }

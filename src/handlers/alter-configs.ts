@@ -33,9 +33,11 @@ export const alterConfigs = handler(replaceApi, [0, 2], async (request, context)
     ...resource,
     configs: resource.configs.map((config) => ({ ...config, configOperation: Operation.SET })),
   }))
-  // Nothing that was there before is left.
-  return answer(resources, request.validateOnly, () => ({}), context)
+  return answer(resources, request.validateOnly, replacing, context)
 })
+
+/** Nothing that was there before is left. */
+const replacing = (): Values => ({})
 
 export const incrementalAlterConfigs = handler(changeApi, [0, 1], async (request, context) => {
   return answer(request.resources, request.validateOnly, (present) => ({ ...present }), context)
@@ -95,9 +97,21 @@ async function alter(
       await context.brokerChanges.configure(scope, change, validateOnly)
       return
     }
+    case ResourceType.GROUP:
+      return refuseAll(configs, 'a group has no configuration of its own here')
+    case ResourceType.BROKER_LOGGER:
+      // The older of the two APIs knows nothing of them.
+      if (begin === replacing) throw unknownType(resourceType)
+      brokerScope(resourceName, context)
+      return refuseAll(configs, 'there is no such logger')
     default:
       throw unknownType(resourceType)
   }
+}
+
+function refuseAll(configs: readonly Wish[], reason: string): void {
+  const [first] = configs
+  if (first) throw new ProtocolError(KafkaError.INVALID_CONFIG, `${first.name}: ${reason}`)
 }
 
 function checkWishes(configs: readonly Wish[]): void {
@@ -107,8 +121,9 @@ function checkWishes(configs: readonly Wish[]): void {
   }
   for (const { name, configOperation, value } of configs) {
     if (configOperation < Operation.SET || configOperation > Operation.SUBTRACT) {
+      // Kafka's code for it, which has no better one.
       const text = `Unknown operation ${configOperation} on ${name}`
-      throw new ProtocolError(KafkaError.INVALID_REQUEST, text)
+      throw new ProtocolError(KafkaError.UNKNOWN_SERVER_ERROR, text)
     }
     if (value === null && configOperation !== Operation.DELETE) {
       const text = `Null value not supported for : ${name}`

@@ -1,12 +1,19 @@
 /**
  * What the three APIs of configurations mean by a resource: a topic by name, this broker by id, all
- * brokers by the empty name.
+ * brokers by the empty name; groups and subscriptions to metrics of clients, of which each has the
+ * defaults.
  */
 import { topicNameFault } from '../controller/topic-names.js'
 import { KafkaError, ProtocolError } from '../errors.js'
 import type { RequestContext } from './context.js'
 
-export const ResourceType = { TOPIC: 2, BROKER: 4, BROKER_LOGGER: 8 } as const
+export const ResourceType = {
+  TOPIC: 2,
+  BROKER: 4,
+  BROKER_LOGGER: 8,
+  CLIENT_METRICS: 16,
+  GROUP: 32,
+} as const
 
 export interface Resource {
   resourceType: number

@@ -4,7 +4,7 @@
  * Kafka. There are no loggers to set, so that a broker's are an empty list.
  */
 import { describeConfigs as api } from '../apis/describe-configs.js'
-import type { ConfigEntry } from '../config.js'
+import { type ConfigEntry, clientMetricsEntries, groupEntries } from '../config.js'
 import { isDynamic } from '../config-dynamic.js'
 import { KafkaError, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
@@ -20,7 +20,17 @@ type Result = ResponseInput<typeof api>['results'][number]
 /** Where a value comes from, as the protocol numbers it. */
 export const CONFIG_SOURCE = { topic: 1, dynamic: 2, cluster: 3, broker: 4, default: 5 } as const
 /** Types of values, as the protocol numbers them (KIP-569). */
-const TYPE = { boolean: 1, string: 2, int: 3, long: 5, double: 6, list: 7 } as const
+const TYPE = {
+  boolean: 1,
+  string: 2,
+  int: 3,
+  short: 4,
+  long: 5,
+  double: 6,
+  list: 7,
+  class: 8,
+  password: 9,
+} as const
 
 export const describeConfigs = handler(api, [0, 4], (request, context) => {
   const resources = distinct(request.resources, (resource) => {
@@ -70,9 +80,20 @@ function entriesOf(
     case ResourceType.BROKER_LOGGER:
       brokerScope(resourceName, context)
       return []
+    case ResourceType.CLIENT_METRICS:
+      checkNamed(resourceName)
+      return clientMetricsEntries()
+    case ResourceType.GROUP:
+      checkNamed(resourceName)
+      return groupEntries(config)
     default:
       throw unknownType(resourceType)
   }
+}
+
+function checkNamed(resourceName: string): void {
+  if (resourceName !== '') return
+  throw new ProtocolError(KafkaError.INVALID_REQUEST, 'The resource needs a name.')
 }
 
 function configOf(
@@ -80,16 +101,17 @@ function configOf(
   resourceType: number,
   { includeSynonyms, includeDocumentation }: Request,
 ) {
+  const isSensitive = key.type === 'password'
   return {
     name,
-    value: text,
+    value: isSensitive ? null : text,
     readOnly: resourceType === ResourceType.BROKER && !isDynamic(name),
     isDefault: source === 'default',
     configSource: CONFIG_SOURCE[source],
-    isSensitive: false,
+    isSensitive,
     synonyms: (includeSynonyms ? synonyms : []).map((synonym) => ({
       name: synonym.name,
-      value: synonym.text,
+      value: isSensitive ? null : synonym.text,
       source: CONFIG_SOURCE[synonym.source],
     })),
     configType: TYPE[key.type],

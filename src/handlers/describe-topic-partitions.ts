@@ -5,7 +5,7 @@
 import { describeTopicPartitions as api } from '../apis/describe-topic-partitions.js'
 import { isInternal } from '../controller/internal-topics.js'
 import { topicNameFault } from '../controller/topic-names.js'
-import { KafkaError } from '../errors.js'
+import { KafkaError, type KafkaErrorCode } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import { ZERO_UUID } from '../protocol/types.js'
 import type { RequestContext } from './context.js'
@@ -22,7 +22,10 @@ const PARTITIONS_MAX = 2000
 
 export const describeTopicPartitions = handler(api, [0, 0], (request, context) => {
   const { cursor } = request
-  if (cursor && !isCursor(cursor, request)) return refusal(request)
+  // As in Kafka, one topic without a name fails them all.
+  const isNamed = request.topics.every(({ name }) => name !== '')
+  if (!isNamed) return refusal(request, KafkaError.UNKNOWN_SERVER_ERROR)
+  if (cursor && !isCursor(cursor, request)) return refusal(request, KafkaError.INVALID_REQUEST)
   const limit = Math.max(1, Math.min(request.responsePartitionLimit, PARTITIONS_MAX))
   const topics: Topic[] = []
   let left = limit
@@ -50,8 +53,8 @@ function isCursor({ topicName, partitionIndex }: Cursor, { topics }: Request): b
   return isAsked && partitionIndex >= 0
 }
 
-function refusal({ topics }: Request) {
-  const refused = topics.map(({ name }) => missing(name, KafkaError.INVALID_REQUEST))
+function refusal({ topics }: Request, errorCode: KafkaErrorCode) {
+  const refused = topics.map(({ name }) => missing(name, errorCode))
   return { throttleTimeMs: 0, topics: refused, nextCursor: null }
 }
 

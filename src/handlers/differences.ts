@@ -19,10 +19,12 @@ export const LEFT_OUT: readonly (readonly [what: string, why: string])[] = [
   ],
   ['ACLs (29 to 31), SASL (17, 36), SCRAM (50, 51), delegation tokens (38 to 41)', 'PLAINTEXT'],
   [
-    'DescribeQuorum, UpdateFeatures, UnregisterBroker, ListConfigResources (55, 57, 64, 74)',
+    'DescribeQuorum, UpdateFeatures, UnregisterBroker, ListConfigResources, AddRaftVoter, ' +
+      'RemoveRaftVoter (55, 57, 64, 74, 80, 81)',
     'there is no KRaft here',
   ],
-  ['Traffic between brokers (4 to 7, 52 to 54, 56, 58, 59, 62, 63 and on)', 'one broker'],
+  ['GetTelemetrySubscriptions, PushTelemetry (71, 72)', 'Kafka offers them with a plugin alone'],
+  ['Traffic between brokers (4 to 7, 52 to 54, 56, 58, 59, 62, 63, 67, 70, 73, 82)', 'one broker'],
 ]
 
 /** Answers that differ, with the reason. */
@@ -38,13 +40,18 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
     'clients of before Kafka 2.1 are served, as by 3.6.2; 4.x has dropped them',
   ],
   [
+    'ApiVersions: no feature, supported or finalized; no API of those left out',
+    'each one promises a part that there is none of',
+  ],
+  [
+    'Fetch 0 to 3: messages alone',
+    'Kafka adds a part of a message to fill the size that it has promised',
+  ],
+  ['DescribeConfigs 0 tells what is a default', '3.6.2 calls nothing so there, whatever it is'],
+  [
     'Metadata with auto-creation answers with the topic',
     'Kafka says 3 first and makes the topic meanwhile; here it is served by then, so that the ' +
       'first produce finds it',
-  ],
-  [
-    'Metadata 12 and 13 with neither name nor id: 100 for that topic',
-    'Kafka fails the whole request with -1',
   ],
   [
     'What a request names twice is answered once in DescribeGroups, OffsetFetch and ' +
@@ -57,27 +64,17 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
     'Kafka never answers these',
   ],
   [
-    'IncrementalAlterConfigs with an unknown operation: 42; Produce of an unknown codec: 87',
-    'Kafka says -1, which tells a client nothing',
+    'Fetch outside of a session that names session 2^31 - 1: as without it',
+    'Kafka fails with -1, having no place for sessions of so high a number',
   ],
   [
-    'Fetch with maxBytes or partitionMaxBytes below 0: as 0; with epoch -1 and the id of no ' +
-      'session: as without the id; DescribeTopicPartitions with an empty name: 17 for that topic',
-    'Kafka fails the whole request with -1',
-  ],
-  [
-    'Produce: bytes behind a batch that are no batch, or a producer id without an epoch: 87; a ' +
-      'batch marked with LogAppendTime: 32',
+    'Produce: a producer id without an epoch: 87; a batch marked with LogAppendTime: 32',
     'Kafka accepts them; they are signs of a broken client',
   ],
   [
     'Produce: compressed records that begin as their codec says and break later are accepted, ' +
       'but on compacted topics',
     'batches are not decompressed on the way in; who reads them gets an error',
-  ],
-  [
-    'Produce of a repeated batch: log append time -1',
-    'Kafka tells the time of its records, though they have their own',
   ],
   [
     'OffsetCommit of an offset of 2^63 - 1: 1',
@@ -88,10 +85,24 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
     'it is what the age of a producer is counted from',
   ],
   [
-    'DescribeConfigs: the keys of this broker and their texts; client metrics and groups are ' +
-      'refused with 42, there and where configurations are altered; a broker has no loggers: an ' +
-      'empty list, and 42 for changes',
+    'DescribeConfigs: texts in own words; the keys of ZooKeeper, log and metrics beside those of ' +
+      'Kafka; ' +
+      'other defaults of places, replicas, delays and queues; no roles and controllers; ' +
+      'listeners and their map of protocols cannot be changed while the broker runs',
     'docs/configuration.md has all keys',
+  ],
+  [
+    'DescribeConfigs of a group or a subscription of client metrics: the defaults; where they ' +
+      'are altered: 40 and 42',
+    'there are no groups of the newer protocols, and nobody reads metrics of clients',
+  ],
+  [
+    'DescribeConfigs of the loggers of a broker: none, and to change one: 40',
+    'the log of this broker has no parts with a level of their own',
+  ],
+  [
+    'DescribeLogDirs: other sizes of __consumer_offsets',
+    'its records are written as by 3.6.2, which can read no later ones',
   ],
   [
     'min.insync.replicas comes from the defaults',
@@ -101,8 +112,8 @@ export const DIFFERENCES: readonly (readonly [what: string, why: string])[] = [
   ['AlterReplicaLogDirs to another directory of the broker: 42', 'partitions are not moved yet'],
   ['FindCoordinator of share groups: 42', 'they are not served'],
   [
-    'OffsetCommit, OffsetFetch and DeleteGroups with members of a consumer group: as of an ' +
-      'unknown group or member',
+    'JoinGroup, OffsetCommit, OffsetFetch and DeleteGroups with members of a consumer or share ' +
+      'group: as of an unknown group or member',
     'there are no groups of that protocol',
   ],
   [

@@ -91,6 +91,10 @@ export function readPartition(
       version < 4
         ? convertedRecords(partition, wish, Math.max(0, maxBytes), first, version)
         : (storedRecords(partition, wish, Math.max(0, maxBytes), first) ?? EMPTY)
+    // Kafka has no other word for a limit below 0, once there is something to read.
+    if (maxBytes < 0 && wish.fetchOffset < partition.highWatermark) {
+      return partitionFailure(wish.partition, KafkaError.UNKNOWN_SERVER_ERROR)
+    }
     return {
       partitionIndex: wish.partition,
       errorCode: KafkaError.NONE,

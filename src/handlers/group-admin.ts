@@ -20,7 +20,10 @@ export const describeGroups = handler(describeApi, [0, 6], (request, { groups, v
     // Before version 6 a group that is not there is one in state Dead.
     const unknown = group.errorCode === KafkaError.GROUP_ID_NOT_FOUND
     const errorCode = unknown && version < 6 ? KafkaError.NONE : group.errorCode
-    return { ...group, errorCode, errorMessage: textOf(errorCode, groupId), authorizedOperations }
+    const errorMessage = textOf(errorCode, groupId)
+    const isFound = errorCode === KafkaError.NONE
+    const operations = isFound ? authorizedOperations : OPERATIONS_NOT_ASKED
+    return { ...group, errorCode, errorMessage, authorizedOperations: operations }
   })
   return { throttleTimeMs: 0, groups: described }
 })

@@ -129,15 +129,14 @@ function findTimestamp(
   const { log, highWatermark } = partition
   const batch = log.batchForTimestamp(timestamp, from)?.bytes()
   if (!batch) return NOT_FOUND
-  const { leaderEpoch, baseOffset, lastOffset } = parseBatchHeader(batch, 0)
+  const { leaderEpoch, lastOffset } = parseBatchHeader(batch, 0)
   for (const record of iterateRecords(batch)) {
     if (record.timestamp < timestamp || record.offset < log.startOffset) continue
     if (record.offset >= highWatermark) return NOT_FOUND
     return { offset: record.offset, timestamp: record.timestamp, leaderEpoch }
   }
-  // What fits in a batch across the log's start may lie below it.
-  const isAcross = baseOffset < log.startOffset && from <= lastOffset
-  return isAcross ? findTimestamp(partition, timestamp, lastOffset + 1) : NOT_FOUND
+  // What fits in a batch may lie below the log's start, or have been compacted away.
+  return from <= lastOffset ? findTimestamp(partition, timestamp, lastOffset + 1) : NOT_FOUND
 }
 
 function answer(

@@ -6,7 +6,7 @@
 import { metadata as api } from '../apis/metadata.js'
 import { internalTopic, isInternal } from '../controller/internal-topics.js'
 import { topicNameFault } from '../controller/topic-names.js'
-import { KafkaError, ProtocolError } from '../errors.js'
+import { KafkaError, type KafkaErrorCode, ProtocolError } from '../errors.js'
 import type { RequestOf, ResponseInput } from '../protocol/schema.js'
 import { ZERO_UUID } from '../protocol/types.js'
 import type { Partition } from '../replication/partition.js'
@@ -19,7 +19,8 @@ type Request = RequestOf<typeof api>
 type TopicResponse = ResponseInput<typeof api>['topics'][number]
 
 export const metadata = handler(api, [0, 13], async (request, context) => {
-  if (refusesIds(request, context)) return refusal(request)
+  if (refusesIds(request, context)) return refusal(request, KafkaError.INVALID_REQUEST)
+  if (namesNothing(request)) return failure(request)
   const topics = await Promise.all(wantedTopics(request, context))
   const { brokerId, clusterId, endpoint } = context
   return {
@@ -41,10 +42,20 @@ function refusesIds({ topics }: Request, { version }: RequestContext): boolean {
   return topics.some(({ name, topicId }) => name === null || topicId !== ZERO_UUID)
 }
 
-function refusal({ topics }: Request): ResponseInput<typeof api> {
-  const refused = (topics ?? []).map(({ name, topicId }) =>
-    missing(name ?? '', topicId, KafkaError.INVALID_REQUEST),
-  )
+/** Neither name nor id, and no other topic's id that would leave names out. */
+function namesNothing({ topics }: Request): boolean {
+  if (topics === null || topics.some(({ topicId }) => topicId !== ZERO_UUID)) return false
+  return topics.some(({ name }) => name === null)
+}
+
+/** As in Kafka, all that is asked fails with it; version 13 has an error of the whole too. */
+function failure(request: Request): ResponseInput<typeof api> {
+  const errorCode = KafkaError.UNKNOWN_SERVER_ERROR
+  return { ...refusal(request, errorCode), errorCode }
+}
+
+function refusal({ topics }: Request, errorCode: KafkaErrorCode): ResponseInput<typeof api> {
+  const refused = (topics ?? []).map(({ name, topicId }) => missing(name ?? '', topicId, errorCode))
   return {
     throttleTimeMs: 0,
     brokers: [],

@@ -15,8 +15,18 @@ import {
 import { iterateRecords } from '../records/reader.js'
 import type { TopicReplicas } from '../replication/replicas.js'
 
-/** Code, text, and the index of the record that is to blame, or -1. */
-type Fault = [code: KafkaErrorCode, text: string | null, badRecord: number]
+export interface Fault {
+  code: KafkaErrorCode
+  text: string | null
+  /** The index of the record that is to blame, or -1. */
+  badRecord: number
+  /** As in Kafka, the start of the log is told where the log had a look at the records. */
+  isLooked: boolean
+}
+
+const fault = (code: KafkaErrorCode, text: string | null): Fault => {
+  return { code, text, badRecord: -1, isLooked: false }
+}
 
 /** The codec of zstd in the attributes, and the version of Produce that brought it (KIP-110). */
 const ZSTD = 4
@@ -28,26 +38,43 @@ export function batchFault(
   version: number,
   served: TopicReplicas,
 ): Fault | undefined {
-  if (batch.length === 0) return [KafkaError.INVALID_RECORD, 'a partition without a batch', -1]
+  if (batch.length === 0) return fault(KafkaError.INVALID_RECORD, 'a partition without a batch')
   if (isMessageSet(batch)) {
-    return [KafkaError.INVALID_RECORD, 'only magic 2 is accepted in this version', -1]
+    return fault(KafkaError.INVALID_RECORD, 'only magic 2 is accepted in this version')
   }
   // Messages of old versions are whole by now, and what is none is damage, which the log finds.
   const sizeFault = version < 3 ? undefined : sizeFaultOf(batch)
-  if (sizeFault !== undefined) return [KafkaError.INVALID_RECORD, sizeFault, -1]
+  if (sizeFault !== undefined) return fault(KafkaError.INVALID_RECORD, sizeFault)
   const low = batch[BatchField.ATTRIBUTES + 1] ?? 0
   if (batch[BatchField.MAGIC] !== MAGIC) return undefined
   // It would be visible at once, since nobody writes the marker that ends a transaction.
   if ((low & Attribute.TRANSACTIONAL) !== 0) {
-    return [KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 'no transactions here', -1]
+    return fault(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 'no transactions here')
   }
-  if ((low & Attribute.COMPRESSION_MASK) === ZSTD && version < ZSTD_SINCE) {
-    return [KafkaError.UNSUPPORTED_COMPRESSION_TYPE, null, -1]
+  const codec = low & Attribute.COMPRESSION_MASK
+  if (codec === ZSTD && version < ZSTD_SINCE) {
+    return fault(KafkaError.UNSUPPORTED_COMPRESSION_TYPE, null)
   }
-  if (!beginsAsItsCodec(batch, low & Attribute.COMPRESSION_MASK)) {
-    return [KafkaError.INVALID_RECORD, 'the records are not of the codec that they name', -1]
-  }
+  if (codec > ZSTD || !beginsAsItsCodec(batch, codec)) return codecFault(batch, codec, version)
   return served.config.get('cleanup.policy').includes('compact') ? keyFault(batch) : undefined
+}
+
+/** Kafka has no better code for what it cannot decompress; damage is for the log to find. */
+function codecFault(batch: Uint8Array, codec: number, version: number): Fault | undefined {
+  // Before version 7, which brought zstd, Kafka asks for the codec before it has a look.
+  const isLooked = codec <= ZSTD || version >= ZSTD_SINCE
+  if (isLooked && !isWhole(batch)) return undefined
+  const text = 'the records are not of the codec that they name'
+  return { ...fault(KafkaError.UNKNOWN_SERVER_ERROR, text), isLooked }
+}
+
+function isWhole(batch: Uint8Array): boolean {
+  try {
+    return crcMatches(batchAt(batch, 0))
+  } catch (error) {
+    if (!(error instanceof SeglogError)) throw error
+    return false
+  }
 }
 
 /** How compressed records begin; snappy may begin with anything. */
@@ -85,8 +112,26 @@ function sizeFaultOf(batch: Uint8Array): string | undefined {
   // A negative length is damage, which the log finds.
   const sizeBytes = view.getInt32(BatchField.LENGTH) + LENGTH_OVERHEAD_BYTES
   if (sizeBytes > batch.length) return 'the batch is cut off'
-  const isFurther = sizeBytes >= HEADER_BYTES && batch.length - sizeBytes >= HEADER_BYTES
-  return isFurther ? 'more than one batch' : undefined
+  if (sizeBytes < HEADER_BYTES || batch.length === sizeBytes) return undefined
+  return isBatch(batch.subarray(sizeBytes)) ? 'more than one batch' : undefined
+}
+
+/** Whether a whole batch begins there. */
+function isBatch(bytes: Uint8Array): boolean {
+  if (bytes.length < HEADER_BYTES) return false
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
+  const sizeBytes = view.getInt32(BatchField.LENGTH) + LENGTH_OVERHEAD_BYTES
+  return sizeBytes >= HEADER_BYTES && sizeBytes <= bytes.length
+}
+
+/** As in Kafka, what is behind the batch and is no batch is cut off. */
+export function trimmed(batch: Uint8Array): Uint8Array {
+  if (batch.length < HEADER_BYTES) return batch
+  const at = BatchField.LENGTH
+  const high = (batch[at]! << 24) | (batch[at + 1]! << 16)
+  const sizeBytes = (high | (batch[at + 2]! << 8) | batch[at + 3]!) + LENGTH_OVERHEAD_BYTES
+  const hasTail = sizeBytes >= HEADER_BYTES && sizeBytes < batch.length
+  return hasTail ? batch.subarray(0, sizeBytes) : batch
 }
 
 /** Compaction keeps the last record of each key, and has nothing to go by without one. */
@@ -98,13 +143,15 @@ function keyFault(batch: Uint8Array): Fault | undefined {
     let index = 0
     for (const { key } of iterateRecords(whole, { checkCrc: false })) {
       if (key === null) {
-        return [KafkaError.INVALID_RECORD, 'a record of a compacted topic needs a key', index]
+        const text = 'a record of a compacted topic needs a key'
+        const badRecord = index
+        return { ...fault(KafkaError.INVALID_RECORD, text), badRecord, isLooked: true }
       }
       index++
     }
     return undefined
   } catch (error) {
     if (!(error instanceof SeglogError)) throw error
-    return [KafkaError.INVALID_RECORD, error.message, -1]
+    return fault(KafkaError.INVALID_RECORD, error.message)
   }
 }

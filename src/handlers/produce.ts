@@ -16,7 +16,7 @@ import type { Partition } from '../replication/partition.js'
 import type { TopicReplicas } from '../replication/replicas.js'
 import type { RequestContext } from './context.js'
 import { handler } from './handler.js'
-import { badTimestamp, batchFault } from './produce-rules.js'
+import { badTimestamp, batchFault, trimmed } from './produce-rules.js'
 
 type TopicData = RequestOf<typeof api>['topicData'][number]
 type TopicResponse = ResponseInput<typeof api>['responses'][number]
@@ -85,14 +85,14 @@ function append(
   if (records?.length === 0 && version < 3) return answer(index, KafkaError.NONE)
   const sent = records ?? EMPTY
   const old = isMessageSet(sent)
-  const batch = version < 3 && old ? convert(sent) : sent
-  if (batch instanceof SeglogError) return answer(index, conversionFault(batch), batch.message)
-  const fault = batchFault(batch, version, served)
+  const whole = version < 3 && old ? convert(sent) : sent
+  if (whole instanceof SeglogError) return answer(index, conversionFault(whole), whole.message)
+  const fault = batchFault(whole, version, served)
   if (fault) {
-    const [errorCode, errorMessage, badRecord] = fault
-    const start = badRecord < 0 ? {} : startOf(partition)
-    return { ...answer(index, errorCode, errorMessage, badRecord), ...start }
+    const start = fault.isLooked ? startOf(partition) : {}
+    return { ...answer(index, fault.code, fault.text, fault.badRecord), ...start }
   }
+  const batch = trimmed(whole)
   const nowMs = context.env.now()
   const outcome = partition.append(batch, nowMs)
   if (outcome.errorCode !== KafkaError.NONE) {
@@ -106,9 +106,12 @@ function append(
     const start = isLooked ? startOf(partition) : {}
     return { ...answer(index, errorCode, errorMessage, badRecord), ...start }
   }
-  const { baseOffset, flushed } = outcome
+  const { baseOffset, flushed, repeatedMs } = outcome
   const success = { ...answer(index, KafkaError.NONE), baseOffset, ...startOf(partition) }
   if (served.config.get('message.timestamp.type') === 'LogAppendTime') {
+    success.logAppendTimeMs = repeatedMs ?? parseBatchHeader(batch, 0).maxTimestamp
+  } else if (repeatedMs !== undefined) {
+    // As in Kafka, which tells the largest time that the batch had.
     success.logAppendTimeMs = parseBatchHeader(batch, 0).maxTimestamp
   }
   if (flushed !== undefined) {

@@ -13,7 +13,7 @@
  */
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ioError } from '../atomic-file.js'
+import { ioError, isMissing } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
 import { native, Result, type SegmentReport, Status } from '../native.js'
 import { HEADER_BYTES } from '../records/format.js'
@@ -218,8 +218,9 @@ async function baseOffsets(directory: string): Promise<number[]> {
 }
 
 function notFoundOr(path: string, error: unknown): SeglogError {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-  return isMissing ? new SeglogError('NOT_FOUND', `${path}: not found`) : ioError(path, error)
+  return isMissing(error)
+    ? new SeglogError('NOT_FOUND', `${path}: not found`)
+    : ioError(path, error)
 }
 
 async function factsOf(path: string): Promise<FileFacts> {

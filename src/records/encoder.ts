@@ -267,6 +267,10 @@ export class BatchEncoder {
       if (timestamp > this.#maxTimestamp) this.#maxTimestamp = timestamp
     }
     const { key, value } = record
+    const isBare = (key ?? null) === null && record.headers === undefined
+    if (delta === 0 && isBare && value instanceof Uint8Array) {
+      return this.#bareValue(value, index, position)
+    }
     const headers = headerList(record.headers, index)
     const keySize = fieldBytes(key, 'key', index)
     const valueSize = fieldBytes(value, 'value', index)
@@ -281,6 +285,24 @@ export class BatchEncoder {
     position = writeField(target, position, key, keySize)
     position = writeField(target, position, value, valueSize)
     return writeHeaders(target, position, headers)
+  }
+
+  /** A record of a value alone, as most are, in one go. */
+  #bareValue(value: Uint8Array, index: number, position: number): number {
+    const length = value.length
+    const size = 4 + varintBytes(index) + varintBytes(length) + length
+    if (position + size + 5 > this.bytes.length) this.#grow(position, position + size + 5)
+    const target = this.bytes
+    position = writeVarint(target, position, size)
+    target[position++] = 0 // attributes
+    target[position++] = 0 // of the timestamp, the difference to the first
+    position = writeVarint(target, position, index)
+    target[position++] = 1 // no key
+    position = writeVarint(target, position, length)
+    if (length > SHORT_BYTES) target.set(value, position)
+    else for (let at = 0; at < length; at++) target[position + at] = value[at] as number
+    target[position + length] = 0 // headers
+    return position + length + 1
   }
 
   #compress(end: number, options: BatchOptions): number {

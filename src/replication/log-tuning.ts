@@ -9,9 +9,13 @@ import type { LogTuning } from '../storage/log-options.js'
 export function logTuning(config: TopicConfig, jitter: number): Omit<LogTuning, 'maxMessageBytes'> {
   const flushMessages = bounded(config.get('flush.messages'))
   const isDeleted = config.get('cleanup.policy').includes('delete')
+  const compacts = config.get('cleanup.policy').includes('compact')
+  const maxCompactionLagMs = bounded(config.get('max.compaction.lag.ms'))
+  const segmentMs = bounded(config.get('segment.ms'))
   return {
     segmentBytes: config.get('segment.bytes'),
-    segmentMs: bounded(config.get('segment.ms')),
+    // Only what is not active can be compacted in time.
+    segmentMs: compacts ? Math.min(segmentMs, maxCompactionLagMs) : segmentMs,
     segmentJitterMs: Math.floor(jitter * config.get('segment.jitter.ms')),
     segmentIndexBytes: config.get('segment.index.bytes'),
     indexIntervalBytes: config.get('index.interval.bytes'),
@@ -24,6 +28,11 @@ export function logTuning(config: TopicConfig, jitter: number): Omit<LogTuning, 
     timestampType: config.get('message.timestamp.type') as LogTuning['timestampType'],
     timestampBeforeMaxMs: bounded(config.get('message.timestamp.before.max.ms')),
     timestampAfterMaxMs: bounded(config.get('message.timestamp.after.max.ms')),
+    compacts,
+    minCleanableDirtyRatio: config.get('min.cleanable.dirty.ratio'),
+    minCompactionLagMs: config.get('min.compaction.lag.ms'),
+    maxCompactionLagMs,
+    deleteRetentionMs: config.get('delete.retention.ms'),
   }
 }
 

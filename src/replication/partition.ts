@@ -37,6 +37,8 @@ export interface AppendOutcome {
    * for none.
    */
   flushed: Promise<void> | undefined
+  /** Of a batch that was there before: when it was appended, ms since 1970. */
+  repeatedMs?: number
 }
 
 export class Partition {
@@ -92,7 +94,7 @@ export class Partition {
       // What is not appended is not looked at by the log: a damaged batch is no repeat of any.
       if (check !== 'append' && !isSound(bytes)) return refuseStatus(Status.CORRUPT)
       if (typeof check === 'number') return refuse(check)
-      if (check !== 'append') return accept(check.baseOffset)
+      if (check !== 'append') return { ...accept(check.baseOffset), repeatedMs: check.timestamp }
     }
     const baseOffset = this.log.appendFromClient(bytes, 0, bytes.length, this.leaderEpoch)
     if (baseOffset < 0) return refuseStatus(baseOffset)

@@ -133,9 +133,14 @@ export class Connection implements Client, Holder {
       this.#refuse(error)
       return
     }
-    this.#memory?.changed(this)
+    this.#count()
     this.#readOrPause()
     if (!this.#busy && this.#queue.length > 0) void this.#answerAll()
+  }
+
+  /** A connection that is gone holds nothing, also when the request under way ends after it. */
+  #count(): void {
+    if (!this.#closed) this.#memory?.changed(this)
   }
 
   #readOrPause(): void {
@@ -157,7 +162,7 @@ export class Connection implements Client, Holder {
         this.#answeringBytes = frame.length
         await this.#answer(frame)
         this.#answeringBytes = 0
-        this.#memory?.changed(this)
+        this.#count()
         this.#readOrPause()
       }
     } catch (error) {

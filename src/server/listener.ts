@@ -3,7 +3,7 @@
  * however many there are.
  */
 import type { Server, Socket } from 'node:net'
-import { type Env, portOf, type Timer } from '../env.js'
+import { addressOf, type Env, portOf, type Timer } from '../env.js'
 import { SeglogError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { Connection, type Dispatch } from './connection.js'
@@ -25,21 +25,21 @@ export interface ListenerOptions {
 
 /**
  * How many clients there may be, in all (`max.connections`) and from one address
- * (`max.connections.per.ip`).
+ * (`max.connections.per.ip`), as asked when one comes.
  */
 export class ConnectionQuota {
   readonly #byAddress = new Map<string, number>()
   #count = 0
 
   constructor(
-    readonly max: number,
-    readonly maxPerAddress: number,
+    readonly max: () => number,
+    readonly maxPerAddress: () => number,
   ) {}
 
   /** Takes a place, to be given back by `release`; false where there is none. */
   admit(address: string): boolean {
     const count = this.#byAddress.get(address) ?? 0
-    if (this.#count >= this.max || count >= this.maxPerAddress) return false
+    if (this.#count >= this.max() || count >= this.maxPerAddress()) return false
     this.#count++
     this.#byAddress.set(address, count + 1)
     return true
@@ -58,6 +58,8 @@ const SWEEP_MS_MAX = 30_000
 
 export class Listener {
   readonly host: string
+  /** What the host is a name of. */
+  readonly address: string
   readonly port: number
   readonly #server: Server
   readonly #env: Env
@@ -70,6 +72,7 @@ export class Listener {
     this.#env = env
     this.#options = options
     this.host = options.host
+    this.address = addressOf(server)
     this.port = portOf(server)
     this.#scheduleSweep()
   }

@@ -122,7 +122,7 @@ export function roll(log: LogState): void {
   const { nextOffset, baseOffset } = log.segments.active
   if (nextOffset === baseOffset) return
   const status = rollTo(log, undefined)
-  if (status < 0) throw statusError(status, log.directory)
+  if (status < 0) throw log.flusher.fenced ?? statusError(status, log.directory)
 }
 
 /** Returns a status below 0 where the files could not be made; the log is then as before. */
@@ -131,14 +131,24 @@ function rollTo(log: LogState, baseOffset: number | undefined): number {
   const base = Math.max(baseOffset ?? log.endOffset, log.endOffset)
   // An empty segment that is refused for its size would be so again.
   if (base === sealed.baseOffset) return Status.TOO_LARGE
-  const path = join(log.directory, segmentName(base))
-  const handle = native.segmentCreate(path, base, segmentOptions(log.options))
+  const handle = create(log, base)
   if (handle < 0) return handle
   log.segments.add(emptySegment(handle, base))
   log.segmentMadeMs = log.env.now()
   log.flusher.directoryChanged()
-  log.flusher.seal(sealed.handle, sealed.nextOffset)
+  log.flusher.seal(sealed)
   // A start reads the batches where this fails.
   log.derived.snapshot(base).catch(() => {})
   return Status.OK
+}
+
+/** Waits for the seals of older segments where these keep the descriptors. */
+function create(log: LogState, base: number): number {
+  const path = join(log.directory, segmentName(base))
+  if (log.flusher.isSealingMany) log.flusher.sealOldest()
+  for (;;) {
+    if (log.flusher.fenced) return Status.FENCED
+    const handle = native.segmentCreate(path, base, segmentOptions(log.options))
+    if (handle !== Status.TOO_MANY_FILES || !log.flusher.sealOldest()) return handle
+  }
 }

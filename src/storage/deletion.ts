@@ -42,8 +42,10 @@ function drop(log: LogState, count: number): void {
   // A close waits for it, so that it may not wait for the close.
   const isAll = log.segments.active.sizeBytes === 0
   const synced = isAll ? log.flusher.flush(log.endOffset, () => false) : undefined
+  // Those that a compaction is bringing in have their names only after it.
+  const before = Promise.all([synced, log.compaction.swapping]).then(() => {})
   log.removal
-    .remove(gone, log.options.fileDeleteDelayMs, synced)
+    .remove(gone, log.options.fileDeleteDelayMs, { before })
     .then(() => log.flusher.directoryChanged())
     .catch((error) => log.flusher.fence(error))
 }

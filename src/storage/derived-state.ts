@@ -22,6 +22,9 @@ import { ProducerState } from './producer-state.js'
 import { unlinkQuietly } from './segment-removal.js'
 import type { SegmentEntry } from './segments.js'
 
+/** So many snapshots that were taken later wait at most for the one that is written. */
+const SNAPSHOTS_WAITING_MAX = 8
+
 export class DerivedState {
   readonly producers = new ProducerState()
   readonly #directory: string
@@ -32,6 +35,7 @@ export class DerivedState {
   #epochsPending = false
   /** The newest snapshot; producers below it are known without a replay. */
   #snapshotOffset = 0
+  #snapshotsWaiting = 0
   #writing: Promise<void> = Promise.resolve()
 
   constructor(directory: string) {
@@ -56,7 +60,7 @@ export class DerivedState {
     this.#epochs = new LeaderEpochs(known ?? [])
     const end = segments.at(-1)?.nextOffset ?? startOffset
     if (this.#epochs.truncateFromEnd(end)) this.#epochsDirty = true
-    await this.#restoreProducers(segments, end, known ? undefined : 0, nowMs)
+    await this.#restoreProducers(segments, end, known ? undefined : 0, nowMs, warn)
     if (this.#epochs.truncateFromStart(startOffset)) this.#epochsDirty = true
     await this.#removeStrays(segments)
     if (this.#epochsDirty) this.#writeEpochsSoon()
@@ -68,9 +72,10 @@ export class DerivedState {
     end: number,
     from: number | undefined,
     nowMs: number,
+    warn: Warn,
   ): Promise<void> {
     this.producers.clear()
-    this.#snapshotOffset = await this.#loadSnapshot(end)
+    this.#snapshotOffset = await this.#loadSnapshot(end, warn)
     replayBatches(segments, from ?? this.#snapshotOffset, (bytes, at) => {
       this.#noteEpoch(bytes, at)
       const base = readExtent(bytes, at)?.baseOffset ?? 0
@@ -79,12 +84,14 @@ export class DerivedState {
   }
 
   /** Loads the newest sound snapshot at or below `end`, removes those above; 0 for none. */
-  async #loadSnapshot(end: number): Promise<number> {
+  async #loadSnapshot(end: number, warn: Warn): Promise<number> {
     for (const offset of await this.#snapshots()) {
       const path = this.#snapshotPath(offset)
       const bytes = offset > end ? undefined : await readDerived(path)
       const batches = bytes && decodeSnapshot(bytes)
       if (batches === undefined) {
+        const reason = 'is damaged and is left aside; its producers are read from the log'
+        if (offset <= end) warn(`${path} ${reason}`)
         await unlinkQuietly(path)
         continue
       }
@@ -196,10 +203,14 @@ export class DerivedState {
     if (offset <= this.#snapshotOffset) return this.#enqueue(() => this.#writeEpochs())
     this.#snapshotOffset = offset
     const bytes = encodeSnapshot(this.producers.entries())
+    this.#snapshotsWaiting++
     return this.#enqueue(async () => {
+      this.#snapshotsWaiting--
       await this.#writeEpochs()
       // One that a cut has overtaken would speak of batches that are gone.
       if (offset > this.#snapshotOffset) return
+      // A log that rolls faster than they are written does well with the newest.
+      if (this.#snapshotsWaiting > SNAPSHOTS_WAITING_MAX) return
       await writeAtomically(this.#snapshotPath(offset), bytes)
     })
   }
@@ -210,7 +221,7 @@ export class DerivedState {
     this.#notedEpoch = undefined
     await this.#writing
     if (this.#epochs.truncateFromEnd(end)) this.#epochsDirty = true
-    await this.#restoreProducers(segments, end, undefined, nowMs)
+    await this.#restoreProducers(segments, end, undefined, nowMs, () => {})
     if (this.#epochsDirty) await this.#enqueue(() => this.#writeEpochs())
   }
 

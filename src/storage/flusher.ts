@@ -5,16 +5,17 @@
  * A sync or a write that fails fences the log, because the kernel forgets what it could not write:
  * a later sync that succeeds would say nothing. Where a file or the directory cannot even be opened
  * for its sync, nothing was lost and nothing is fenced: the flush rejects, and the next one tries
- * again.
+ * again, as does the next seal where a seal found no descriptor.
  *
  * A new name in the directory is synced before what stands in the file counts as durable.
  */
 import { join } from 'node:path'
 import { ioError } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
-import { native } from '../native.js'
+import { native, Status, statusError } from '../native.js'
 import { syncPath } from '../native-files.js'
 import { segmentName } from './log-files.js'
+import type { SegmentEntry } from './segments.js'
 
 /** The log as its flusher sees it. */
 export interface Flushable {
@@ -28,11 +29,22 @@ export interface Flushable {
   failed(error: SeglogError): void
 }
 
+/** A segment that waits for its seal keeps a descriptor and mappings. */
+const SEALS_MAX = 64
+
+/** Nothing was tried for want of a descriptor, and nothing is lost. */
+const isWantOfFiles = (error: unknown): error is SeglogError =>
+  error instanceof SeglogError && error.code === 'TOO_MANY_FILES'
+
 export class Flusher {
   readonly #log: Flushable
   /** Base offsets of older segments that the last user may not have synced. */
   readonly #unsynced: Set<number>
   readonly #sealing = new Set<Promise<void>>()
+  /** Handles of the segments that are being sealed, the oldest first. */
+  readonly #unsettled = new Set<number>()
+  /** Segments whose seal found no descriptor, by base offset. */
+  readonly #unsealed = new Map<number, SegmentEntry>()
   #directoryDirty: boolean
   #round: Promise<void> | undefined
   #roundEnd = 0
@@ -70,23 +82,60 @@ export class Flusher {
   }
 
   /**
-   * Seals a segment that was rolled at `endOffset`; the next flush waits for it. A seal syncs, so
-   * that the recovery point follows the rolls of a log that is never flushed.
+   * Seals a segment that was rolled; the next flush waits for it. A seal syncs, so that the
+   * recovery point follows the rolls of a log that is never flushed.
    */
-  seal(handle: number, endOffset: number): void {
+  seal(segment: SegmentEntry): void {
+    this.#sealAgain()
+    this.#seal(segment)
+  }
+
+  #sealAgain(): void {
+    for (const segment of this.#unsealed.values()) this.#seal(segment)
+  }
+
+  #seal(segment: SegmentEntry): void {
+    const { handle, baseOffset, nextOffset } = segment
+    this.#unsealed.delete(baseOffset)
+    this.#unsettled.add(handle)
     const sealing = native
       .segmentSeal(handle)
-      .catch((error) => this.fence(error))
+      .catch((error) => {
+        if (isWantOfFiles(error)) this.#unsealed.set(baseOffset, segment)
+        else this.fence(error)
+      })
       .finally(() => {
         this.#sealing.delete(sealing)
-        this.#follow(endOffset)
+        this.#unsettled.delete(handle)
+        this.#follow(nextOffset)
       })
     this.#sealing.add(sealing)
   }
 
+  /** Whether so many seals are under way that the next roll should wait for one. */
+  get isSealingMany(): boolean {
+    return this.#unsettled.size >= SEALS_MAX
+  }
+
+  /**
+   * Has the oldest seal under way done at once, while everything waits, so that its descriptor is
+   * free. Returns false where none is under way. Where the seal fails, the log is fenced.
+   */
+  sealOldest(): boolean {
+    const [handle] = this.#unsettled
+    if (handle === undefined) return false
+    this.#unsettled.delete(handle)
+    const status = native.segmentSealNow(handle)
+    // Without a descriptor it is left to the seal under way, and to those after it.
+    if (status < 0 && status !== Status.TOO_MANY_FILES) {
+      this.fence(statusError(status, this.#log.directory))
+    }
+    return true
+  }
+
   #follow(endOffset: number): void {
     this.#sealedEnd = Math.max(this.#sealedEnd, endOffset)
-    const isBehind = this.#sealing.size > 0 || this.#unsynced.size > 0
+    const isBehind = this.#sealing.size > 0 || this.#unsealed.size > 0 || this.#unsynced.size > 0
     if (isBehind || this.#round || this.#held || this.#fenced) return
     const end = this.#sealedEnd
     if (end <= this.#log.recoveryPoint) return
@@ -129,6 +178,7 @@ export class Flusher {
   /** The file of a segment is gone, or is the active one. */
   forget(baseOffset: number): void {
     this.#unsynced.delete(baseOffset)
+    this.#unsealed.delete(baseOffset)
   }
 
   /** A segment whose file was written and not synced is active no longer. */
@@ -164,7 +214,12 @@ export class Flusher {
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const end = this.#log.endOffset
     this.#roundEnd = end
+    this.#sealAgain()
     await this.#orFence([...this.#sealing, native.segmentFlush(this.#log.activeHandle)])
+    if (this.#unsealed.size > 0) {
+      const text = `${this.#log.directory} has segments that cannot be opened for their sync`
+      throw new SeglogError('TOO_MANY_FILES', text)
+    }
     await this.#syncOlder()
     await this.#syncNames()
     if (this.#fenced) throw this.#fenced
@@ -183,6 +238,7 @@ export class Flusher {
     try {
       await Promise.all(syncs)
     } catch (error) {
+      if (isWantOfFiles(error)) throw error
       this.fence(error)
     }
     if (this.#fenced) throw this.#fenced

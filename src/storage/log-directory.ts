@@ -39,13 +39,17 @@ export interface OpenLog extends TopicPartition {
 /** What the directory remembers of a log, as `Log.open` takes it. */
 export type Remembered = Pick<
   LogOptions,
-  'clean' | 'recoveryPoint' | 'logStartOffset' | 'isCompacted'
+  'clean' | 'recoveryPoint' | 'logStartOffset' | 'isCompacted' | 'cleanedOffset'
 >
 
 type OpenFolder = (path: string, remembered: Remembered) => Promise<Log>
 
 /** Logs that are opened at the same time. */
 const OPEN_AT_ONCE = 8
+
+function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
+  return a.size === b.size && [...a].every(([name, offset]) => b.get(name) === offset)
+}
 
 export class LogDirectory {
   readonly path: string
@@ -56,7 +60,7 @@ export class LogDirectory {
   readonly #clean: boolean
   #recoveryPoints: Map<string, number> | undefined
   #startOffsets: Map<string, number> | undefined
-  /** Logs that Kafka has compacted. */
+  /** Logs that were compacted. */
   #cleaned: Map<string, number> | undefined
   #offline: SeglogError | undefined
   #writing: Promise<void> = Promise.resolve()
@@ -87,18 +91,27 @@ export class LogDirectory {
   }
 
   /**
-   * Opens every log that is found. Rejects with the first error; what was opened stays in `logs`.
+   * Opens every log that is found, telling `opened` after each. Rejects with the first error; what
+   * was opened stays in `logs`.
    */
-  async load(openFolder: OpenFolder, warn: (line: string) => void): Promise<void> {
+  async load(
+    openFolder: OpenFolder,
+    warn: (line: string) => void,
+    opened: (count: number, total: number) => void = () => {},
+  ): Promise<void> {
     this.#recoveryPoints = await this.#read(OffsetCheckpoint.RECOVERY_POINT, warn)
     this.#startOffsets = await this.#read(OffsetCheckpoint.LOG_START, warn)
     this.#cleaned = await this.#read(OffsetCheckpoint.CLEANER, warn)
     await removeCleanShutdown(this.path)
     const entries = await readdir(this.path, { withFileTypes: true })
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+    const total = names.filter((name) => parsePartitionDirectory(name)).length
     const queue = names.values()
     const worker = async () => {
-      for (const name of queue) await this.#openFound(name, openFolder)
+      for (const name of queue) {
+        await this.#openFound(name, openFolder)
+        opened(this.logs.size, total)
+      }
     }
     const results = await Promise.allSettled(Array.from({ length: OPEN_AT_ONCE }, worker))
     const failed = results.find((result) => result.status === 'rejected')
@@ -127,6 +140,7 @@ export class LogDirectory {
       recoveryPoint: this.#recoveryPoints && (this.#recoveryPoints.get(name) ?? 0),
       logStartOffset: this.#startOffsets?.get(name),
       isCompacted: this.#cleaned?.has(name) ?? false,
+      cleanedOffset: this.#cleaned?.get(name),
     })
     this.logs.set(name, { ...partition, log, topicId })
   }
@@ -170,6 +184,27 @@ export class LogDirectory {
     await this.#write(OffsetCheckpoint.RECOVERY_POINT, (log) => log.recoveryPoint)
     await this.#write(OffsetCheckpoint.LOG_START, (log) => log.startOffset || undefined)
     await this.#write(OffsetCheckpoint.HIGH_WATERMARK, (log) => log.endOffset)
+    await this.#writeCleaned()
+  }
+
+  /** Writes down up to where the logs are compacted. Rejects with NO_SPACE or IO. */
+  checkpointCleaned(): Promise<void> {
+    const written = this.#writing.then(() => this.#writeCleaned())
+    this.#writing = written.catch(() => {})
+    return written
+  }
+
+  /** A directory in which nothing was ever compacted has no such file. */
+  async #writeCleaned(): Promise<void> {
+    if (this.#offline) return
+    const cleaned = new Map<string, number>()
+    for (const [name, { log }] of this.logs) {
+      if (log.cleanedOffset !== undefined) cleaned.set(name, log.cleanedOffset)
+    }
+    const before = this.#cleaned ?? new Map<string, number>()
+    if (isSame(cleaned, before)) return
+    await this.#write(OffsetCheckpoint.CLEANER, (log) => log.cleanedOffset)
+    this.#cleaned = cleaned
   }
 
   async #write(name: string, offsetOf: (log: Log) => number | undefined): Promise<void> {

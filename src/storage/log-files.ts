@@ -70,3 +70,10 @@ export function parsePartitionDirectory(name: string): TopicPartition | undefine
   if (partition > 0x7fffffff || String(partition) !== match[2]) return undefined
   return { topic: match[1], partition }
 }
+
+/** Where there is a gap, compaction made it, or a file is gone, or an end of it. */
+export function gapText(nextOffset: number, nextBase: number, cutBytes: number): string {
+  const before = `before ${segmentName(nextBase)}.log`
+  const lost = `offsets ${nextOffset} to ${nextBase - 1} are missing ${before}`
+  return cutBytes > 0 ? `${lost}; cut there` : `${lost}, unless it was compacted`
+}

@@ -13,7 +13,7 @@
  */
 import { open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ioError, syncDirectory } from '../atomic-file.js'
+import { ioError, isMissing, syncDirectory } from '../atomic-file.js'
 import { parseBatchHeader } from '../records/batch.js'
 import { HEADER_BYTES } from '../records/format.js'
 
@@ -142,7 +142,7 @@ async function unlinkIfThere(path: string): Promise<void> {
   try {
     await unlink(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+    if (isMissing(error)) return
     throw ioError(path, error)
   }
 }

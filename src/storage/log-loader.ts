@@ -22,7 +22,13 @@ import {
   Status,
   statusError,
 } from '../native.js'
-import { DELETED_ENDING, SEGMENT_ENDINGS, segmentBaseOffset, segmentName } from './log-files.js'
+import {
+  DELETED_ENDING,
+  gapText,
+  SEGMENT_ENDINGS,
+  segmentBaseOffset,
+  segmentName,
+} from './log-files.js'
 import { settleLeftovers } from './log-leftovers.js'
 import { type LogOpening, type LogReport, type LogTuning, segmentOptions } from './log-options.js'
 import { renameIfThere, unlinkQuietly } from './segment-removal.js'
@@ -287,11 +293,4 @@ class Loading {
     }
     this.report.removedSegments.push(...bases)
   }
-}
-
-/** Where there is a gap, compaction made it, or a file is gone, or an end of it. */
-function gapText(nextOffset: number, nextBase: number, cutBytes: number): string {
-  const before = `before ${segmentName(nextBase)}.log`
-  const lost = `offsets ${nextOffset} to ${nextBase - 1} are missing ${before}`
-  return cutBytes > 0 ? `${lost}; cut there` : `${lost}, unless it was compacted`
 }

@@ -12,6 +12,13 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
+import {
+  type CleanableLog,
+  Cleaner,
+  type CleanerOptions,
+  defaultCleanerOptions,
+  type Uncleanable,
+} from './compaction/cleaner.js'
 import { Log } from './log.js'
 import { LogDirectory, type OpenLog, type Remembered } from './log-directory.js'
 import { parsePartitionDirectory, partitionDirectory, type TopicPartition } from './log-files.js'
@@ -25,6 +32,8 @@ export interface LogManagerOptions {
   brokerId: number
   log: Omit<LogOptions, keyof Remembered>
   intervals?: Partial<Intervals>
+  /** Asked anew for each round, as most of it may change. */
+  cleaner?: () => Partial<CleanerOptions>
   /** A warning or a note for the operator. */
   warn(line: string): void
 }
@@ -40,12 +49,16 @@ export interface Intervals {
 /** Kafka's. */
 const defaultIntervals: Intervals = { retentionMs: 300_000, checkpointMs: 60_000 }
 
+/** How often a long start says how far it is. */
+const PROGRESS_MS = 5000
+
 export class LogManager {
   readonly clusterId: string
   readonly #options: LogManagerOptions
   readonly #env: Env
   readonly #directories: LogDirectory[]
   readonly #periodic: Periodic
+  readonly #cleaner: Cleaner
 
   private constructor(
     options: LogManagerOptions,
@@ -58,6 +71,8 @@ export class LogManager {
     this.#directories = directories
     this.clusterId = clusterId
     this.#periodic = new Periodic(env, options.warn)
+    const cleanable = () => this.#cleanableLogs()
+    this.#cleaner = new Cleaner(cleanable, () => this.#cleanerOptions, options.warn)
   }
 
   /**
@@ -85,13 +100,26 @@ export class LogManager {
     const { warn } = this.#options
     for (const directory of this.#directories) {
       try {
-        await directory.load((path, remembered) => this.#openLog(directory, path, remembered), warn)
+        const openFolder = (path: string, remembered: Remembered) =>
+          this.#openLog(directory, path, remembered)
+        await directory.load(openFolder, warn, this.#progressOf(directory))
       } catch (error) {
         if (!isOfTheDisk(error)) throw error
         await this.#lose(directory, error)
       }
     }
     if (this.#online.length === 0) throw this.#directories[0]?.offline ?? noDirectory()
+  }
+
+  /** A line now and then while the opening of many logs takes its time. */
+  #progressOf({ path }: LogDirectory): (count: number, total: number) => void {
+    let toldMs = this.#env.monotonic()
+    return (count, total) => {
+      const nowMs = this.#env.monotonic()
+      if (nowMs - toldMs < PROGRESS_MS || count >= total) return
+      toldMs = nowMs
+      this.#options.warn(`${path}: ${count} of ${total} logs are open`)
+    }
   }
 
   /** At the start: what was opened of it is let go of again, as if it had not been given. */
@@ -208,12 +236,15 @@ export class LogManager {
     if (!home) return
     home.logs.delete(partitionDirectory(partition))
     await home.discard(partition, this.#env)
+    // Of a topic that is made anew under this name, nothing was compacted.
+    await home.checkpointCleaned().catch(() => {})
   }
 
   async #openLog(home: LogDirectory, path: string, remembered: Remembered): Promise<Log> {
     const { log: options, warn } = this.#options
     const onFailure = (error: SeglogError) => this.#fail(home, error)
-    const all = { ...options, ...remembered, onFailure }
+    const onDamage = (line: string) => warn(`${path}: ${line}`)
+    const all = { ...options, ...remembered, onFailure, onDamage }
     const log = await Log.open(path, all, this.#env.now(), this.#env)
     if (log.report.damage) warn(`${path}: ${log.report.damage}`)
     return log
@@ -247,6 +278,37 @@ export class LogManager {
       everyMs: checkpointMs,
       run: () => this.checkpoint(),
     })
+    const backoffMs = () => this.#cleanerOptions.backoffMs
+    this.#periodic.start({
+      name: 'the compaction of logs',
+      get everyMs() {
+        return Math.max(1, backoffMs())
+      },
+      run: () => this.compact(),
+    })
+  }
+
+  get #cleanerOptions(): CleanerOptions {
+    return { ...defaultCleanerOptions, ...this.#options.cleaner?.() }
+  }
+
+  *#cleanableLogs(): Generator<CleanableLog> {
+    for (const directory of this.#online) {
+      for (const { topic, partition, log } of directory.logs.values()) {
+        const checkpoint = () => directory.checkpointCleaned()
+        yield { topic, partition, log, limitOffset: log.endOffset, checkpoint }
+      }
+    }
+  }
+
+  /** Compacts what needs it, the dirtiest log first. */
+  compact(): Promise<void> {
+    return this.#cleaner.round()
+  }
+
+  /** Logs whose last compaction failed, and why. */
+  get uncleanable(): Uncleanable[] {
+    return this.#cleaner.uncleanable
   }
 
   /** Deletes what the retention of each log has no place for. */
@@ -263,6 +325,7 @@ export class LogManager {
 
   /** Lets go of everything without a word about how clean it is: for a start that failed. */
   async abandon(): Promise<void> {
+    this.#cleaner.stop()
     await this.#periodic.stop()
     await Promise.all(this.#directories.map((directory) => directory.abandon()))
   }
@@ -272,6 +335,7 @@ export class LogManager {
    * went well.
    */
   async close(): Promise<void> {
+    this.#cleaner.stop()
     await this.#periodic.stop()
     const closing = this.#directories.map((directory) => directory.close())
     const failed = (await Promise.allSettled(closing)).find(({ status }) => status === 'rejected')

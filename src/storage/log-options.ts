@@ -34,6 +34,16 @@ export interface LogTuning {
   /** How far behind and ahead of the clock a client's time may be, ms; Infinity: any. */
   timestampBeforeMaxMs: number
   timestampAfterMaxMs: number
+  /** Whether it is compacted (`cleanup.policy`), whatever else becomes of its old records. */
+  compacts: boolean
+  /** Share of bytes not compacted above which it is worth it (`min.cleanable.dirty.ratio`). */
+  minCleanableDirtyRatio: number
+  /** Younger records are left alone, ms (`min.compaction.lag.ms`, KIP-58). */
+  minCompactionLagMs: number
+  /** Older records are compacted whatever it pays, ms (`max.compaction.lag.ms`, KIP-354). */
+  maxCompactionLagMs: number
+  /** How long a tombstone stays after it was compacted first, ms (`delete.retention.ms`). */
+  deleteRetentionMs: number
 }
 
 /** How the last stop was, and what checkpoints of it know. */
@@ -50,8 +60,15 @@ export interface LogOpening {
   logStartOffset?: number | undefined
   /** Compaction was at work here, so that a gap between two segments is no loss. */
   isCompacted?: boolean
+  /** All below was compacted (`cleaner-offset-checkpoint`); undefined: nothing ever was. */
+  cleanedOffset?: number | undefined
   /** Told once, when a write or a sync that failed has fenced the log. */
   onFailure?: (error: SeglogError) => void
+  /**
+   * Told what a read found to be missing in a log that a clean stop had called whole; it is also in
+   * the report then. A start does not look for it, as it would have to open every segment.
+   */
+  onDamage?: (line: string) => void
   /** Told of each flush that had something to sync: how long it took, ms. */
   onFlush?: (ms: number) => void
 }
@@ -76,6 +93,11 @@ export const defaultLogOptions: LogOpening & LogTuning = {
   timestampType: 'CreateTime',
   timestampBeforeMaxMs: Infinity,
   timestampAfterMaxMs: Infinity,
+  compacts: false,
+  minCleanableDirtyRatio: 0.5,
+  minCompactionLagMs: 0,
+  maxCompactionLagMs: Infinity,
+  deleteRetentionMs: 86_400_000,
   clean: false,
   mapped: true,
 }
@@ -99,7 +121,10 @@ export interface LogReport {
   cutBytes: number
   /** Indexes that were missing or did not fit and were made anew. */
   rebuiltIndexes: number
-  /** What was found broken, where, and what was done about it; undefined where all was sound. */
+  /**
+   * What was found broken, where, and what was done about it; undefined where all was sound. A read
+   * may find more later; see `LogOpening.onDamage`.
+   */
   damage: string | undefined
   /** Damage that was left as it is: it lies below the recovery point, or in an older segment. */
   damages: Damage[]

@@ -11,9 +11,12 @@ import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
 import { BatchField, HEADER_BYTES, MAGIC } from '../records/format.js'
+import { CompactionState } from './compaction/compaction-state.js'
 import type { DerivedState } from './derived-state.js'
 import { type Flushable, Flusher } from './flusher.js'
+import { gapText } from './log-files.js'
 import type { LogOpening, LogTuning } from './log-options.js'
+import type { ProducerState } from './producer-state.js'
 import { SegmentRemoval } from './segment-removal.js'
 import { type SegmentEntry, Segments } from './segments.js'
 
@@ -43,6 +46,7 @@ export class LogState implements Flushable {
   readonly derived: DerivedState
   readonly flusher: Flusher
   readonly removal: SegmentRemoval
+  readonly compaction: CompactionState
   options: LogTuning & LogOpening
   /** A truncation runs: nothing else may change the files. */
   truncating = false
@@ -59,11 +63,14 @@ export class LogState implements Flushable {
     this.directory = directory
     this.options = options
     this.env = env
-    this.segments = new Segments(directory, found.segments)
+    this.segments = new Segments(directory, found.segments, (from, next) => {
+      if (!options.isCompacted) options.onDamage?.(gapText(from, next, 0))
+    })
     this.derived = found.derived
     this.flusher = new Flusher(this, found.unsynced, found.directoryDirty)
     this.segmentMadeMs = env.now()
     this.removal = new SegmentRemoval(directory, env)
+    this.compaction = new CompactionState(options.cleanedOffset)
     this.advance(found.startOffset, found.recoveryPoint, this.segments.active.nextOffset)
   }
 
@@ -77,6 +84,10 @@ export class LogState implements Flushable {
 
   get endOffset(): number {
     return this.#endOffset
+  }
+
+  get producers(): ProducerState {
+    return this.derived.producers
   }
 
   get activeHandle(): number {

@@ -15,6 +15,13 @@ import { type Env, systemEnv, type Timer } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
+import { firstTimestampOf } from './compaction/age.js'
+import {
+  type CompactionOptions,
+  type CompactionReport,
+  cleanable,
+  compact,
+} from './compaction/compact.js'
 import { deleteBefore, deleteOldSegments, moveStart } from './deletion.js'
 import { DerivedState } from './derived-state.js'
 import type { LeaderEpochs } from './leader-epochs.js'
@@ -29,6 +36,13 @@ import { LogState } from './log-state.js'
 import type { ProducerState } from './producer-state.js'
 import type { Slice } from './slice.js'
 import { startAnew, truncate } from './truncation.js'
+
+export interface CompactionNeed {
+  /** Share of the bytes that were not compacted yet, 0 to 1. */
+  ratio: number
+  /** Something has waited longer than `maxCompactionLagMs`. */
+  isOverdue: boolean
+}
 
 export class Log {
   readonly directory: string
@@ -72,7 +86,11 @@ export class Log {
       const recoveryPoint = Math.max(startOffset, Math.min(known, endOffset))
       const directoryDirty = report.segments === 0 || !options.clean
       const found = { segments, startOffset, recoveryPoint, derived, unsynced, directoryDirty }
-      return new Log(new LogState(directory, options, found, env), report)
+      const onDamage = (line: string) => {
+        report.damage ??= line
+        given.onDamage?.(line)
+      }
+      return new Log(new LogState(directory, { ...options, onDamage }, found, env), report)
     } catch (error) {
       await letGo(segments)
       throw error
@@ -255,6 +273,45 @@ export class Log {
   }
 
   /**
+   * Compacts what `limitOffset` and the options allow (compaction/compact.ts). Appends, reads and
+   * deletion at the start go on; truncation and close interrupt it. Resolves with undefined where
+   * there is nothing to compact. Rejects with `Interrupted`, CORRUPT, NO_SPACE, IO and the like,
+   * the log being as good as before. REQUIRES: one at a time.
+   */
+  compact(options: CompactionOptions): Promise<CompactionReport | undefined> {
+    this.#state.checkWritable()
+    return compact(this.#state, options)
+  }
+
+  /** Whether a compaction would pay, or is due. Rejects with CLOSED, CORRUPT, IO. */
+  async compactionNeed(limitOffset: number): Promise<CompactionNeed> {
+    const state = this.#state
+    state.checkOpen()
+    const { segments, range } = await cleanable(state, limitOffset)
+    const { maxCompactionLagMs } = state.options
+    const isDirty = range.end > range.firstDirty
+    if (!isDirty || maxCompactionLagMs === Infinity) return { ratio: range.ratio, isOverdue: false }
+    const dirty = segments.filter(({ endOffset }) => endOffset > range.firstDirty)
+    const first = await firstTimestampOf(state.directory, dirty)
+    return { ratio: range.ratio, isOverdue: state.env.now() - first > maxCompactionLagMs }
+  }
+
+  /** Resolves when the compaction that may be under way has ended, early; never rejects. */
+  interruptCompaction(): Promise<void> {
+    return this.#state.compaction.interrupt()
+  }
+
+  /** What the compaction goes by. */
+  get compactionTuning(): Pick<LogTuning, 'compacts' | 'minCleanableDirtyRatio'> {
+    return this.#state.options
+  }
+
+  /** Up to where the log was compacted; undefined: never. */
+  get cleanedOffset(): number | undefined {
+    return this.#state.compaction.cleanedOffset
+  }
+
+  /**
    * Cuts everything at and above `offset`, and with it all that was derived from it; a batch that
    * holds `offset` goes whole, and below the first segment the log starts anew at `offset`. At or
    * above the end it does nothing. Appends get READ_ONLY meanwhile. Rejects with CLOSED, FENCED,
@@ -279,6 +336,7 @@ export class Log {
     const run = async () => {
       await before.catch(() => {})
       state.truncating = true
+      await state.compaction.interrupt()
       // A removal may wait for a sync, so that syncs are held only behind it.
       await state.removal.settled()
       if (state.flusher.fenced) throw state.flusher.fenced
@@ -315,6 +373,7 @@ export class Log {
     const state = this.#state
     // What is under way needs the handles; a failure of it has fenced the log.
     await this.#truncation.catch(() => {})
+    await state.compaction.interrupt()
     await state.flusher.settled()
     await state.removal.close()
     const closing = state.segments.list().map(({ handle }) => native.segmentClose(handle, true))

@@ -8,7 +8,7 @@
  */
 import { rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ioError } from '../atomic-file.js'
+import { ioError, isMissing } from '../atomic-file.js'
 import type { Env, Timer } from '../env.js'
 import { native } from '../native.js'
 import { DELETED_ENDING, segmentName } from './log-files.js'
@@ -24,12 +24,20 @@ interface Removed {
   timer: Timer | undefined
 }
 
+interface RemovalOptions {
+  /** What has to be done first. */
+  before?: Promise<void> | undefined
+  /** The base offset whose snapshot of producers stays. */
+  keptSnapshot?: number | undefined
+}
+
 export class SegmentRemoval {
   readonly #directory: string
   readonly #env: Pick<Env, 'after'>
   readonly #removed = new Set<Removed>()
   readonly #renaming = new Set<Promise<void>>()
   readonly #unlinking = new Set<Promise<void>>()
+  #twins = 0
 
   constructor(directory: string, env: Pick<Env, 'after'>) {
     this.#directory = directory
@@ -42,35 +50,47 @@ export class SegmentRemoval {
   }
 
   /**
-   * Renames the files of `segments`, which their log has let go of, after `before` resolved;
-   * resolves when all have their new names. Handles stay open until the files are unlinked.
+   * Renames the files of `segments`, which their log has let go of; resolves when all have their
+   * new names. Handles stay open until the files are unlinked.
    * Rejects with IO.
    */
   remove(
     segments: readonly SegmentEntry[],
     delayMs: number,
-    before: Promise<void> = Promise.resolve(),
+    { before = Promise.resolve(), keptSnapshot }: RemovalOptions = {},
   ): Promise<void> {
     const renaming = before
-      .then(() => this.#renameAll(segments, delayMs))
+      .then(() => this.#renameAll(segments, delayMs, keptSnapshot))
       .finally(() => this.#renaming.delete(renaming))
     this.#renaming.add(renaming)
     return renaming
   }
 
-  async #renameAll(segments: readonly SegmentEntry[], delayMs: number): Promise<void> {
+  async #renameAll(
+    segments: readonly SegmentEntry[],
+    delayMs: number,
+    keptSnapshot: number | undefined,
+  ): Promise<void> {
     for (const segment of segments) {
       const removed: Removed = { segment, snapshot: undefined, timer: undefined }
+      const ending = this.#endingFor(segment)
       this.#removed.add(removed)
-      await native.segmentRename(segment.handle, DELETED_ENDING)
+      await native.segmentRename(segment.handle, ending)
       const path = join(this.#directory, `${segmentName(segment.baseOffset)}.snapshot`)
-      if (await renameIfThere(path, path + DELETED_ENDING)) {
-        removed.snapshot = path + DELETED_ENDING
-      }
+      const isKept = segment.baseOffset === keptSnapshot
+      if (!isKept && (await renameIfThere(path, path + ending))) removed.snapshot = path + ending
       removed.timer = this.#env.after(Math.min(delayMs, TIMER_MS_MAX), () =>
         this.#unlinkSoon(removed),
       )
     }
+  }
+
+  /** Another one of the same base may wait: whoever reads that must not find this one's bytes. */
+  #endingFor({ baseOffset }: SegmentEntry): string {
+    const isTaken = [...this.#removed].some(({ segment }) => segment.baseOffset === baseOffset)
+    if (!isTaken) return DELETED_ENDING
+    this.#twins++
+    return `.${this.#twins}${DELETED_ENDING}`
   }
 
   #unlinkSoon(removed: Removed): void {
@@ -105,7 +125,7 @@ export async function renameIfThere(from: string, to: string): Promise<boolean> 
     await rename(from, to)
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    if (isMissing(error)) return false
     throw ioError(from, error)
   }
 }

@@ -34,18 +34,32 @@ export interface TimestampAndOffset {
   offset: number
 }
 
+/**
+ * Told where a read found that a segment which a start believed to be whole ends early: offsets
+ * from `from` up to the base offset `next` of the one behind it are not there.
+ */
+export type OnMissing = (from: number, next: number) => void
+
 /** Headers are read in pieces of this size where no index helps. */
 const SCAN_BYTES = 64 * 1024
 
 export class Segments {
   readonly #directory: string
   readonly #entries: SegmentEntry[]
+  readonly #onMissing: OnMissing
+  /** Base offsets of segments before which offsets are missing, each told once. */
+  readonly #missing = new Set<number>()
 
   /** REQUIRES: `entries` in order, at least one. `directory` is for the texts of errors. */
-  constructor(directory: string, entries: readonly SegmentEntry[]) {
+  constructor(
+    directory: string,
+    entries: readonly SegmentEntry[],
+    onMissing: OnMissing = () => {},
+  ) {
     assert(entries.length > 0, 'a log has a segment')
     this.#directory = directory
     this.#entries = [...entries]
+    this.#onMissing = onMissing
   }
 
   get active(): SegmentEntry {
@@ -101,6 +115,18 @@ export class Segments {
     this.#entries[this.#entries.length - 1] = segment
   }
 
+  /**
+   * Puts `others` in the place of neighbours that are not active. Returns false, and changes
+   * nothing, where not all of those are there any more.
+   */
+  replace(neighbours: readonly SegmentEntry[], others: readonly SegmentEntry[]): boolean {
+    const first = neighbours[0] ? this.#entries.indexOf(neighbours[0]) : -1
+    if (first < 0 || first + neighbours.length >= this.#entries.length) return false
+    if (neighbours.some((entry, i) => this.#entries[first + i] !== entry)) return false
+    this.#entries.splice(first, neighbours.length, ...others)
+    return true
+  }
+
   replaceAll(segment: SegmentEntry): SegmentEntry[] {
     return this.#entries.splice(0, this.#entries.length, segment)
   }
@@ -135,8 +161,15 @@ export class Segments {
       checked(native.segmentLocate(handle, from, maxBytes, limitOffset), this.#directory)
       const length = native.results[Result.LENGTH]!
       if (length > 0) return new Slice(handle, native.results[Result.POSITION]!, length)
+      if (from < nextOffset) this.#tellMissing(from, this.#entries[i + 1]?.baseOffset)
     }
     return undefined
+  }
+
+  #tellMissing(from: number, next: number | undefined): void {
+    if (next === undefined || this.#missing.has(next)) return
+    this.#missing.add(next)
+    this.#onMissing(from, next)
   }
 
   /**

@@ -35,6 +35,7 @@ export async function truncate(log: LogState, offset: number): Promise<void> {
   await native.segmentTruncate(handle, offset)
   // Else a loss of power may bring back what was cut, behind what is written in its place.
   await native.segmentFlush(handle)
+  log.flusher.forget(baseOffset)
   await syncDirectory(log.directory)
   checked(native.segmentInfo(handle), log.directory)
   const nextOffset = native.results[Result.NEXT_OFFSET]!
@@ -44,6 +45,7 @@ export async function truncate(log: LogState, offset: number): Promise<void> {
   const start = Math.min(log.startOffset, nextOffset)
   const recoveryPoint = Math.max(start, Math.min(log.recoveryPoint, nextOffset))
   log.advance(start, recoveryPoint, nextOffset)
+  log.compaction.cutTo(nextOffset)
   await log.derived.truncateTo(nextOffset, segments.list(), log.env.now())
 }
 
@@ -73,5 +75,6 @@ export async function startAnew(log: LogState, offset: number): Promise<void> {
   log.forgetFirst()
   for (const { baseOffset } of old) log.flusher.forget(baseOffset)
   log.advance(offset, offset, offset)
+  log.compaction.cleanedOffset = undefined
   await log.derived.clear()
 }

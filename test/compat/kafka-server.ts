@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { type Exit, type Running, sleep, start, until, within } from './harness.js'
+import { type Exit, type Running, sleep, start, until, within } from './programs.js'
 import { javaArguments, kafkaTool } from './strangers.js'
 
 export interface Server {

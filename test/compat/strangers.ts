@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Finished, type RunOptions, run } from './harness.js'
 import { type KafkaVersion, kafkaJarsOf } from './prepare.js'
+import { type Finished, type RunOptions, run } from './programs.js'
 
 /** Every codec that Kafka's record batches know, by the names that kcat and Kafka's tools take. */
 export const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const

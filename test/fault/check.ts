@@ -80,8 +80,8 @@ function judge(
   const known = loss === 'process' ? history.acknowledged : history.durable
   const start = Number(log.startOffset)
   const end = Number(log.endOffset)
-  // A truncation takes whole batches: one that began may have taken a little more than it was told.
-  const needed = endOf(known) - (history.truncating ? chosen.recordsMax : 0)
+  // A truncation takes whole batches, a little more than it was told to.
+  const needed = endOf(known) - (history.unsettled ? chosen.recordsMax : 0)
   assert.ok(end >= needed, `${loss}: the log ends at ${end}, but ${needed} was reported`)
   assert.ok(start <= history.startMax, `${loss}: begins at ${start}, not ${history.startMax}`)
   let next = start

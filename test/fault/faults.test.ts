@@ -77,9 +77,18 @@ test('indexes that cannot be written fail no append', async (t) => {
   assert.ok(closed)
 })
 
-test('a segment that cannot be made rejects one append, and no later one', async (t) => {
+test('a roll that finds no descriptor once gets that of another file', async (t) => {
   const { failures, closed } = await met(t, 'open', { at: 3, errno: EMFILE, only: '.log' })
-  assert.deepEqual(failures, ['TOO_MANY_FILES'])
+  assert.deepEqual(failures, [])
+  assert.ok(closed)
+})
+
+test('a segment that cannot be made rejects appends until it can be, no longer', async (t) => {
+  const few = { at: 3, times: 12, errno: EMFILE, only: '.log' }
+  const { failures, closed, acknowledged } = await met(t, 'open', few)
+  assert.ok(failures.length > 0)
+  for (const code of failures) assert.equal(code, 'TOO_MANY_FILES')
+  assert.ok(acknowledged[0]!.to > 30)
   assert.ok(closed)
 })
 

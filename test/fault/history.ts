@@ -25,6 +25,8 @@ export class History {
   /** Per generation: where it begins, and the end of what was ever tried in it. */
   readonly generations: { from: number; to: number }[] = [{ from: 0, to: 0 }]
   truncating = false
+  /** Where the log ends behind its truncation was not told yet: it takes whole batches. */
+  unsettled = false
   /** Start of the log at most, by deletions that began; what was deleted may come back. */
   startMax = 0
   failures: string[] = []
@@ -55,7 +57,7 @@ export class History {
     const newest = this.generations[this.generation]!
     // A cut that a crash kept from happening: what is written from now on follows what was there.
     if (this.truncating) newest.from = newest.to = Math.max(newest.from, end)
-    this.truncating = false
+    this.truncating = this.unsettled = false
     this.closed = false
     const last = endOf(this.acknowledged)
     if (end > last) extend(this.acknowledged, this.generation, end)
@@ -76,7 +78,7 @@ export class History {
     cut(this.acknowledged, offset)
     cut(this.durable, offset)
     this.generations.push({ from: offset, to: offset })
-    this.truncating = true
+    this.truncating = this.unsettled = true
   }
 }
 

@@ -172,6 +172,42 @@ test('a broker is described under its id, and nothing else under that type', asy
   assert.equal((await configs(wire, 77, 'x')).errorCode, 42)
 })
 
+test('a broker tells every key of Kafka, and no password', async (t) => {
+  const config = { 'ssl.key.password': 'hunter2', 'ssl.keystore.type': 'PEM' }
+  const { wire } = await startBroker(t, { config })
+  const { configs: told } = await configs(wire, 4, '0', null, { includeSynonyms: true })
+  assert.ok(told.length > 340)
+  const keys = new Map(told.map((each) => [each.name, each]))
+  const hidden = keys.get('ssl.key.password')
+  assert.deepEqual([hidden?.value, hidden?.isSensitive, hidden?.configType], [null, true, 9])
+  assert.ok(!JSON.stringify(told).includes('hunter2'))
+  assert.equal(keys.get('ssl.keystore.type')?.value, 'PEM')
+  const types = ['principal.builder.class', 'transaction.state.log.replication.factor']
+  assert.deepEqual(
+    types.map((name) => keys.get(name)?.configType),
+    [8, 4],
+  )
+})
+
+test('groups and subscriptions to metrics have the defaults, by any name but none', async (t) => {
+  const { wire } = await startBroker(t, { config: { 'group.share.session.timeout.ms': 50_000 } })
+  const { configs: group } = await configs(wire, 32, 'any')
+  const values = new Map(group.map(({ name, value }) => [name, value]))
+  assert.equal(values.size, 17)
+  assert.equal(values.get('share.session.timeout.ms'), '50000')
+  assert.equal(values.get('share.isolation.level'), 'read_uncommitted')
+  const { configs: metrics } = await configs(wire, 16, 'any')
+  assert.deepEqual(
+    metrics.map(({ name, value }) => [name, value]),
+    [
+      ['interval.ms', '300000'],
+      ['match', ''],
+      ['metrics', ''],
+    ],
+  )
+  for (const type of [16, 32]) assert.equal((await configs(wire, type, '')).errorCode, 42)
+})
+
 test('synonyms come where they are asked for', async (t) => {
   const { wire } = await startBroker(t)
   const asked = await configs(wire, 4, '0', ['num.partitions'], { includeSynonyms: true })

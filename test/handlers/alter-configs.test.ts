@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { alterConfigs } from '../../src/apis/alter-configs.js'
+import { apiVersions } from '../../src/apis/api-versions.js'
 import { describeConfigs } from '../../src/apis/describe-configs.js'
 import { incrementalAlterConfigs } from '../../src/apis/incremental-alter-configs.js'
 import { batchOf, createTopic, produceTo, startBroker } from '../support/broker.js'
 import { temporaryDirectory } from '../support/tmp.js'
-import type { Wire } from '../support/wire.js'
+import { Wire } from '../support/wire.js'
 
 const TOPIC = 2
 const BROKER = 4
@@ -124,8 +125,8 @@ test('what is no key or no value changes nothing', async (t) => {
     [[APPEND, 'retention.bytes', '1'], 40],
     [[SET, 'retention.bytes', null], 42],
     [[APPEND, 'cleanup.policy', null], 42],
-    [[9, 'retention.bytes', '1'], 42],
-    [[-1, 'retention.bytes', '1'], 42],
+    [[9, 'retention.bytes', '1'], -1],
+    [[-1, 'retention.bytes', '1'], -1],
     [[DELETE, 'retention.ms', null], 42],
   ]
   for (const [bad, code] of cases) {
@@ -145,6 +146,35 @@ test('a resource that is not there, has no name, or has no configuration is refu
   assert.equal(await code(BROKER, '9'), 42)
   assert.equal(await code(BROKER, 'x'), 42)
   assert.equal(await code(77, 't'), 42)
+})
+
+test('groups, metrics of clients and loggers have nothing that could be set', async (t) => {
+  const { wire } = await start(t)
+  const one: Change = [SET, 'x', '1']
+  const code = (resourceType: number, resourceName: string) =>
+    change(wire, [one], { resourceType, resourceName })
+  assert.deepEqual([await code(32, 'g'), await code(16, 'm')], [40, 42])
+  assert.deepEqual([await code(8, '0'), await code(8, '9')], [40, 42])
+})
+
+test('a key without an effect is changed as in Kafka, but for passwords', async (t) => {
+  const { wire } = await start(t)
+  const broker = { resourceType: BROKER, resourceName: '0' }
+  assert.equal(await change(wire, [[SET, 'ssl.client.auth', 'required']], broker), 0)
+  assert.deepEqual((await told(wire, 'ssl.client.auth', BROKER, '0'))?.value, 'required')
+  assert.equal(await change(wire, [[SET, 'ssl.key.password', 'x']], broker), 42)
+  assert.equal(await change(wire, [[SET, 'broker.session.timeout.ms', '1']], broker), 42)
+})
+
+test('max.connections holds from the next connection on', async (t) => {
+  const { wire, broker } = await start(t)
+  const scope = { resourceType: BROKER, resourceName: '0' }
+  assert.equal(await change(wire, [[SET, 'max.connections', '1']], scope), 0)
+  await (await Wire.connect(t, broker.port)).closed
+  assert.equal(await change(wire, [[DELETE, 'max.connections', null]], scope), 0)
+  const other = await Wire.connect(t, broker.port)
+  const { errorCode } = await other.call(apiVersions, 0, {})
+  assert.equal(errorCode, 0)
 })
 
 test('a resource that is named twice is refused each time', async (t) => {

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { deleteTopics } from '../../src/apis/delete-topics.js'
 import { fetch } from '../../src/apis/fetch.js'
 import type { BrokerOptions } from '../../src/broker.js'
-import { FetchSessions } from '../../src/handlers/fetch-sessions.js'
+import { FetchSessions, type FetchTurn, type Found } from '../../src/handlers/fetch-sessions.js'
 import type { RequestOf } from '../../src/protocol/schema.js'
 import { ZERO_UUID } from '../../src/protocol/types.js'
 import {
@@ -181,4 +181,54 @@ test('sessions remember 200,000 partitions together at most', () => {
   assert.ok(begin(sessions, 150_000) > 0)
   assert.equal(begin(sessions, 50_001), 0)
   assert.ok(begin(sessions, 50_000) > 0)
+})
+
+/** What is told of two partitions that were found like this: index and watermark. */
+function settle(turn: FetchTurn, found: { highWatermark: number; records?: Uint8Array }[]) {
+  const { told } = turn.settle(
+    turn.wishes.map((wish) => {
+      const { partition } = wish.partition
+      const response = { partitionIndex: partition, errorCode: 0, ...found[partition] }
+      return { wish, response: response as Found['response'] }
+    }),
+  )
+  return told.map(({ response }) => [response.partitionIndex, response.highWatermark])
+}
+
+/** The turns of one session of two partitions, one after the other. */
+function turnsOf(sessions: FetchSessions): () => FetchTurn {
+  const first = sessions.begin(request(2), 12)
+  assert.ok(typeof first === 'object')
+  const both = first.wishes.map((wish) => {
+    const { partition } = wish.partition
+    const response = { partitionIndex: partition, errorCode: 0, highWatermark: 7 }
+    return { wish, response: response as Found['response'] }
+  })
+  const { sessionId } = first.settle(both)
+  let sessionEpoch = 0
+  return () => {
+    sessionEpoch++
+    const turn = sessions.begin({ ...request(0), sessionId, sessionEpoch }, 12)
+    assert.ok(typeof turn === 'object')
+    return turn
+  }
+}
+
+test('a watermark that moved is told without any record', () => {
+  const next = turnsOf(new FetchSessions(new SimEnv(), 10))
+  assert.deepEqual(settle(next(), [{ highWatermark: 7 }, { highWatermark: 7 }]), [])
+  assert.deepEqual(settle(next(), [{ highWatermark: 7 }, { highWatermark: 8 }]), [[1, 8]])
+  assert.deepEqual(settle(next(), [{ highWatermark: 7 }, { highWatermark: 8 }]), [])
+})
+
+test('a partition that gave records is looked at last the next time', () => {
+  const next = turnsOf(new FetchSessions(new SimEnv(), 10))
+  const orderOf = ({ wishes }: FetchTurn) => wishes.map(({ partition }) => partition.partition)
+  const first = next()
+  assert.deepEqual(orderOf(first), [0, 1])
+  settle(first, [{ highWatermark: 9, records: batch }, { highWatermark: 7 }])
+  const second = next()
+  assert.deepEqual(orderOf(second), [1, 0])
+  settle(second, [{ highWatermark: 9 }, { highWatermark: 9, records: batch }])
+  assert.deepEqual(orderOf(next()), [0, 1])
 })

@@ -6,6 +6,8 @@ import { fetch } from '../../src/apis/fetch.js'
 import type { BrokerOptions } from '../../src/broker.js'
 import { KafkaError } from '../../src/errors.js'
 import type { ResponseOf } from '../../src/protocol/schema.js'
+import { crcMatches, iterateBatches } from '../../src/records/batch.js'
+import { seeded } from '../protocol/random.js'
 import {
   batchOf,
   createTopic,
@@ -169,7 +171,19 @@ test('the limits of bytes hold, but one batch comes whatever they are', async (t
   assert.deepEqual(await sizes(one * 5, [1 << 20, 1 << 20, 1 << 20]), [one * 4, one, 0])
   assert.deepEqual(await sizes(0, [1 << 20, 1 << 20, 1 << 20]), [one, 0, 0])
   assert.deepEqual(await sizes(1 << 20, [0, 0, 0]), [one, 0, 0])
-  assert.deepEqual(await sizes(1 << 20, [-5, one, one]), [one, one, one])
+})
+
+test('a limit of bytes below 0 fails what it bounds, as far as there is something', async (t) => {
+  const { wire } = await start(t)
+  await produceTo(wire, 't', batch)
+  await produceTo(wire, 't', batch, { partition: 1 })
+  const codes = async (maxBytes: number, most: number[]) => {
+    const wishes = most.map((each, partition) => ({ topic: 't', partition, maxBytes: each }))
+    const { responses } = await wire.call(fetch, 12, fetchBody(wishes, { maxBytes }))
+    return partitionsOf(responses).map(({ errorCode }) => errorCode)
+  }
+  assert.deepEqual(await codes(1000, [-5, 1000, 1000]), [-1, 0, 0])
+  assert.deepEqual(await codes(-1, [1000, 1000, -1]), [-1, 0, 0])
 })
 
 test('fetch.max.bytes of the broker bounds what a client asks for', async (t) => {
@@ -197,24 +211,34 @@ test('a fetch that waits is answered when its topic is deleted, with 3 also by i
 })
 
 test('eight readers at the end of a log see whole batches and every offset once', async (t) => {
-  const { broker, wire } = await start(t)
+  // Rolls, and batches on both sides of what is copied and what is written.
+  const { broker, wire } = await startBroker(t, { config: { 'log.segment.bytes': 60_000 } })
+  await createTopic(wire, 't')
   const count = 150
-  const readers = Array.from({ length: 8 }, async () => {
+  const readers = Array.from({ length: 8 }, async (_, i) => {
     const reader = await Wire.connect(t, broker.port)
     for (let next = 0; next < count; ) {
+      const maxWaitMs = i % 2 === 0 ? 0 : 50
       const { errorCode, records, highWatermark } = await fetchFrom(reader, 't', next, {
-        maxWaitMs: 50,
+        maxWaitMs,
       })
       assert.equal(errorCode, 0)
-      assert.ok(records instanceof Uint8Array && records.length % batch.length === 0)
-      for (let at = 0; at < records.length; at += batch.length) {
-        const base = new DataView(records.buffer, records.byteOffset + at).getBigInt64(0)
-        assert.equal(base, BigInt(next))
+      assert.ok(records instanceof Uint8Array)
+      let sizeBytes = 0
+      for (const found of iterateBatches(records)) {
+        assert.equal(found.header.baseOffset, next)
+        assert.ok(found.header.lastOffset < highWatermark)
+        assert.ok(crcMatches(found))
+        sizeBytes += found.header.sizeBytes
         next++
       }
-      assert.ok(next <= highWatermark)
+      assert.equal(sizeBytes, records.length, 'half a batch')
     }
   })
-  for (let i = 0; i < count; i++) await produceTo(wire, 't', batch)
+  const random = seeded(5)
+  for (let i = 0; i < count; i++) {
+    const size = random.pick([10, 200, 3000, 9000])
+    assert.equal((await produceTo(wire, 't', batchOf('x'.repeat(size)))).errorCode, 0)
+  }
   await Promise.all(readers)
 })

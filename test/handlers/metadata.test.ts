@@ -107,6 +107,25 @@ test('by id a topic is found from version 12 on, and refused before', async (t) 
   }
 })
 
+test('a topic without name and id fails the request, unless another one has an id', async (t) => {
+  const { wire } = await startBroker(t)
+  const topicId = await createTopic(wire, 't')
+  const nothing = { name: null, topicId: 'AAAAAAAAAAAAAAAAAAAAAA' }
+  const failed = await wire.call(metadata, 13, { topics: [nothing, { name: 't' }] })
+  assert.deepEqual([failed.errorCode, failed.brokers], [-1, []])
+  assert.deepEqual(
+    failed.topics.map(({ errorCode, name }) => [errorCode, name]),
+    [
+      [-1, ''],
+      [-1, 't'],
+    ],
+  )
+  const { topics, errorCode } = await wire.call(metadata, 13, {
+    topics: [nothing, { name: null, topicId }],
+  })
+  assert.deepEqual([errorCode, topics.map(({ name }) => name)], [0, ['t']])
+})
+
 test('a topic that is named twice is told once', async (t) => {
   const { wire } = await startBroker(t)
   const body = { topics: [{ name: 'twice' }, { name: 'twice' }] }

@@ -169,6 +169,20 @@ async function describePage(
   return wire.call(describeTopicPartitions, 0, body)
 }
 
+test('a topic without a name fails all topics of a page', async (t) => {
+  const { wire } = await startBroker(t)
+  await createTopic(wire, 't')
+  const body = { topics: [{ name: '' }, { name: 't' }], responsePartitionLimit: 100, cursor: null }
+  const { topics } = await describePage(wire, body)
+  assert.deepEqual(
+    topics.map(({ errorCode, partitions }) => [errorCode, partitions.length]),
+    [
+      [-1, 0],
+      [-1, 0],
+    ],
+  )
+})
+
 test('a topic that is not there, or cannot be, is described as such', async (t) => {
   const { wire } = await startBroker(t)
   const topics = [{ name: 'none' }, { name: 'no/name' }]

@@ -1,72 +1,89 @@
 /**
- * The versions that are served, beside those that Kafka's releases advertise themselves: 4.3.1, and
- * 3.6.2, the last line with ZooKeeper. What is served ends no earlier than 4.3.1, and begins no
- * later than 3.6.2, so that a client of either release finds a version in common.
+ * The versions that a broker names in ApiVersions, beside those of Apache Kafka 4.3.1 and 3.6.2.
+ * What is served ends no earlier than 4.3.1, and begins no later than 3.6.2, so that a client of
+ * either release finds a version in common; every difference is named in docs/protocol.md.
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { handlers } from '../../src/handlers/registry.js'
+import { apiVersions } from '../../src/apis/api-versions.js'
+import { apiByKey } from '../../src/apis/registry.js'
+import { startBroker } from '../support/broker.js'
+import { kafkaVersions, type Range } from './kafka-versions.js'
 
-type Range = [min: number, max: number]
+const page = readFileSync(join(import.meta.dirname, '../../../docs/protocol.md'), 'utf8')
+const served = new Map<number, Range>()
 
-/** By key: 3.6.2, and 4.3.1. Undefined where the release lacks the API. */
-const KAFKA = new Map<number, [name: string, old: Range | undefined, present: Range]>([
-  [0, ['Produce', [0, 9], [0, 13]]],
-  [1, ['Fetch', [0, 15], [4, 18]]],
-  [2, ['ListOffsets', [0, 8], [1, 11]]],
-  [3, ['Metadata', [0, 12], [0, 13]]],
-  [8, ['OffsetCommit', [0, 8], [2, 10]]],
-  [9, ['OffsetFetch', [0, 8], [1, 10]]],
-  [10, ['FindCoordinator', [0, 4], [0, 6]]],
-  [11, ['JoinGroup', [0, 9], [0, 9]]],
-  [12, ['Heartbeat', [0, 4], [0, 4]]],
-  [13, ['LeaveGroup', [0, 5], [0, 5]]],
-  [14, ['SyncGroup', [0, 5], [0, 5]]],
-  [15, ['DescribeGroups', [0, 5], [0, 6]]],
-  [16, ['ListGroups', [0, 4], [0, 5]]],
-  [18, ['ApiVersions', [0, 3], [0, 4]]],
-  [19, ['CreateTopics', [0, 7], [2, 7]]],
-  [20, ['DeleteTopics', [0, 6], [1, 6]]],
-  [21, ['DeleteRecords', [0, 2], [0, 2]]],
-  [22, ['InitProducerId', [0, 4], [0, 5]]],
-  [23, ['OffsetForLeaderEpoch', [0, 4], [2, 4]]],
-  [32, ['DescribeConfigs', [0, 4], [1, 4]]],
-  [33, ['AlterConfigs', [0, 2], [0, 2]]],
-  [34, ['AlterReplicaLogDirs', [0, 2], [1, 2]]],
-  [35, ['DescribeLogDirs', [0, 4], [1, 5]]],
-  [37, ['CreatePartitions', [0, 3], [0, 3]]],
-  [42, ['DeleteGroups', [0, 2], [0, 2]]],
-  [43, ['ElectLeaders', [0, 2], [0, 2]]],
-  [44, ['IncrementalAlterConfigs', [0, 1], [0, 1]]],
-  [45, ['AlterPartitionReassignments', [0, 0], [0, 1]]],
-  [46, ['ListPartitionReassignments', [0, 0], [0, 0]]],
-  [47, ['OffsetDelete', [0, 0], [0, 0]]],
-  [48, ['DescribeClientQuotas', [0, 1], [0, 1]]],
-  [49, ['AlterClientQuotas', [0, 1], [0, 1]]],
-  [60, ['DescribeCluster', [0, 0], [0, 2]]],
-  [61, ['DescribeProducers', [0, 0], [0, 0]]],
-  [75, ['DescribeTopicPartitions', undefined, [0, 0]]],
-])
+test('a broker names each API once', async (t) => {
+  const { wire } = await startBroker(t)
+  const software = { clientSoftwareName: 'test', clientSoftwareVersion: '1.0' }
+  const { errorCode, apiKeys } = await wire.call(apiVersions, 4, software)
+  assert.equal(errorCode, 0)
+  for (const { apiKey, minVersion, maxVersion } of apiKeys) {
+    assert.ok(!served.has(apiKey), String(apiKey))
+    served.set(apiKey, [minVersion, maxVersion])
+  }
+  assert.ok(served.size > 30)
+})
 
-const text = (range: Range | undefined) => (range ? range.join('-') : 'none')
+/** The rows of a section of the page: the first column. */
+function rowsOf(title: string): string[] {
+  const section = page.split(/^## /m).find((each) => each.startsWith(`${title}\n`)) ?? ''
+  return section.split('\n').flatMap((line) => /^\| (.+) \| .+ \|$/.exec(line)?.[1] ?? [])
+}
 
-for (const [key, [name, old, present]] of KAFKA) {
-  const served = handlers.get(key)?.versions
-  const title = `${key} ${name}: serves ${served?.join('-')}`
-  test(`${title}; Kafka 4.3.1 ${text(present)}, 3.6.2 ${text(old)}`, () => {
-    assert.ok(served)
-    assert.equal(served[1], present[1])
-    assert.equal(served[0], Math.min(old?.[0] ?? present[0], present[0]))
+/** The keys that a text has in parentheses: `(4 to 7, 56)`. */
+function keysIn(text: string): number[] {
+  return [...text.matchAll(/\(([\d, to]+)\)/g)].flatMap(([, list = '']) =>
+    list.split(', ').flatMap((each) => {
+      const [from = NaN, to = from] = each.split(' to ').map(Number)
+      return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    }),
+  )
+}
+
+const leftOut = new Set(rowsOf('Left out').flatMap(keysIn))
+const shown = (range: Range | undefined) => (range ? range.join(' to ') : 'none')
+
+for (const { key, name, present, old } of kafkaVersions) {
+  const kafka = `Kafka 4.3.1 ${shown(present)}, 3.6.2 ${shown(old)}`
+  test(`${key} ${name}: ${kafka}`, (t) => {
+    const own = served.get(key)
+    t.diagnostic(`${key} ${name}: served ${shown(own)}; ${kafka}`)
+    if (own === undefined) {
+      assert.ok(leftOut.has(key), 'not served, and the page does not say so')
+      return
+    }
+    assert.equal(apiByKey(key)?.name, name)
+    assert.equal(own[1], present?.[1])
+    const first = Math.min(old?.[0] ?? Number.POSITIVE_INFINITY, present?.[0] ?? 0)
+    assert.equal(own[0], first)
   })
 }
 
-test('the table has a line for each API that is served', () => {
+test('nothing is served that neither release has', () => {
+  const known = new Set(kafkaVersions.map(({ key }) => key))
   assert.deepEqual(
-    [...handlers.keys()].sort((a, b) => a - b),
-    [...KAFKA.keys()],
+    [...served.keys()].filter((key) => !known.has(key)),
+    [],
   )
 })
 
-test('names are those of the tables', () => {
-  for (const [key, [name]] of KAFKA) assert.equal(handlers.get(key)?.api.name, name)
+test('nothing is served that the page leaves out', () => {
+  assert.deepEqual(
+    [...served.keys()].filter((key) => leftOut.has(key)),
+    [],
+  )
+})
+
+test('the page names the APIs that are served from older versions on than by 4.3.1', () => {
+  const row = rowsOf('Other answers than those of Kafka 4.3.1').find((each) =>
+    each.startsWith('Older versions: '),
+  )
+  const named = row?.split(';')[0]?.match(/\b[A-Z]\w+(?= from 0|,| and )/g)
+  const older = kafkaVersions.filter(
+    ({ key, present }) => (served.get(key)?.[0] ?? Infinity) < (present?.[0] ?? 0),
+  )
+  assert.deepEqual(named?.sort(), older.map(({ name }) => name).sort())
 })

@@ -38,3 +38,8 @@ async function log(closes: boolean) {
 const [what, how] = (process.argv[2] ?? '').split(' ')
 await (what === 'broker' ? broker : log)(how === 'closed')
 console.log('done')
+const doneMs = performance.now()
+process.on('exit', () => {
+  const lateMs = performance.now() - doneMs
+  if (lateMs > 1000) console.error(`something kept the process for ${Math.round(lateMs)} ms`)
+})

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { openLog } from '../../src/index.js'
 import { temporaryDirectory } from '../support/tmp.js'
@@ -65,4 +67,23 @@ test('logs of workers that are ended in the middle leave no descriptor', async (
     assert.equal(next, log.endOffset)
     await log.close()
   }
+})
+
+test('a main thread appends on while its workers are ended, and nothing is left of them', (t) => {
+  const script = fileURLToPath(new URL('./workers-child.js', import.meta.url))
+  const rounds = 6
+  const { status, signal, stdout, stderr } = spawnSync(
+    process.execPath,
+    [script, temporaryDirectory(t), `${rounds}`],
+    { encoding: 'utf8', timeout: 60_000 },
+  )
+  assert.deepEqual({ status, signal, stderr }, { status: 0, signal: null, stderr: '' })
+  const { whole, loads, before, after } = JSON.parse(stdout)
+  assert.ok(whole, 'the log of the main thread')
+  assert.deepEqual(loads, [0xe3069283, 0xe3069283], 'the addon when it is loaded twice')
+  assert.ok(after.threads <= before.threads, `${after.threads - before.threads} threads`)
+  // Each round has sixteen logs; see above for what Node.js loses itself.
+  const lost = after.descriptors - before.descriptors
+  assert.ok(lost < 4 * (rounds - 2), `${lost} descriptors`)
+  assert.ok(after.rssMiB - before.rssMiB < 50, `${after.rssMiB - before.rssMiB} MiB`)
 })

@@ -26,13 +26,15 @@ void HelperIdle() {
     std::this_thread::yield();
 }
 
-// Appends until the file is longer than the log: a window is ready and in use.
+// Appends until a window is in use: the log ends in its first piece.
 void AppendUntilMapped(Segment* segment) {
   for (int round = 0; round < 200; round++) {
-    CHECK(AppendClient(segment, {1, 2000, 1000 + round, 0, -1, 0, -1}).ok());
+    CHECK(AppendClient(segment, {1, 30000, 1000 + round, 0, -1, 0, -1}).ok());
     HelperIdle();
     const SegmentInfo info = InfoOf(segment);
-    if (info.file_bytes > info.size + 100000)
+    const uint64_t piece_end = info.size + Window::kPieceBytes - info.size % Window::kPieceBytes;
+    if (Window::MappedBytes() > 0 && info.size > Window::kPieceBytes &&
+        info.file_bytes >= piece_end)
       return;
   }
   CHECK(false); // never mapped: the temporary directory lies on another file system
@@ -132,7 +134,7 @@ SEGMENT_TEST(Space_is_reserved_and_nothing_mapped_for_batches_above_the_crossing
   auto segment = CreateSegment(0, Mapped());
   uint64_t file_bytes = 0;
   for (int i = 0; i < 100; i++) {
-    CHECK(AppendClient(segment.get(), {1, 40000, 1, 0, -1, 0, -1}).ok());
+    CHECK(AppendClient(segment.get(), {1, 300000, 1, 0, -1, 0, -1}).ok());
     HelperIdle();
     file_bytes = InfoOf(segment.get()).file_bytes;
   }
@@ -146,7 +148,7 @@ SEGMENT_TEST(Space_is_reserved_and_nothing_mapped_for_batches_above_the_crossing
 SEGMENT_TEST(A_log_that_is_flushed_often_is_not_mapped) {
   auto segment = CreateSegment(0, Mapped());
   for (int i = 0; i < 200; i++) {
-    CHECK(AppendClient(segment.get(), {1, 3000, 1, 0, -1, 0, -1}).ok());
+    CHECK(AppendClient(segment.get(), {1, 30000, 1, 0, -1, 0, -1}).ok());
     if (i % 10 == 9)
       CHECK(segment->Flush().ok());
     HelperIdle();
@@ -156,11 +158,11 @@ SEGMENT_TEST(A_log_that_is_flushed_often_is_not_mapped) {
 
 SEGMENT_TEST(Nothing_is_reserved_above_the_size_of_a_segment) {
   SegmentOptions options = Mapped();
-  options.segment_bytes = 300000;
+  options.segment_bytes = 5000000;
   auto segment = CreateSegment(0, options);
   Status status;
   while (status.ok()) {
-    status = AppendClient(segment.get(), {1, 2000, 1, 0, -1, 0, -1});
+    status = AppendClient(segment.get(), {1, 20000, 1, 0, -1, 0, -1});
     HelperIdle();
     CHECK(InfoOf(segment.get()).file_bytes <= options.segment_bytes);
   }

@@ -9,10 +9,12 @@ import { apiVersions } from '../../src/apis/api-versions.js'
 import { fetch } from '../../src/apis/fetch.js'
 import { metadata } from '../../src/apis/metadata.js'
 import { produce } from '../../src/apis/produce.js'
+import { systemEnv } from '../../src/env.js'
 import { KafkaError } from '../../src/errors.js'
 import { handler } from '../../src/handlers/handler.js'
 import { native } from '../../src/native.js'
 import { encodeRequest } from '../../src/protocol/frame.js'
+import { RequestMemory } from '../../src/server/request-memory.js'
 import {
   batchOf,
   createTopic,
@@ -112,6 +114,22 @@ test('clients that go while they wait leave nothing behind', async (t) => {
     for (const wire of wires) wire.socket.destroy()
     await until(() => parked() === 0 && connections() === 0, 'the end of all that wait')
   }
+})
+
+test('clients that go while they wait leave nothing in the account of memory', async (t) => {
+  const memory = new RequestMemory(1 << 20, systemEnv)
+  t.after(() => memory.close())
+  const { port, parked, connections } = await listen(t, [], { memory })
+  const wire = await Wire.connect(t, port)
+  for (let each = 0; each < 3; each++) {
+    wire.post(fetch, 12, fetchBody([{ topic: 't' }], { maxWaitMs: 60_000 }))
+  }
+  await until(() => parked() === 1 && memory.totalBytes > 100, 'the requests')
+  wire.socket.destroy()
+  await until(() => parked() === 0 && connections() === 0, 'the end')
+  // The request that was under way ends after its connection, in a later turn.
+  await delay(20)
+  assert.equal(memory.totalBytes, 0)
 })
 
 for (const [what, hex] of [

@@ -108,7 +108,16 @@ test('a length that is too large closes, one that silence follows times out', as
 })
 
 test('connections above the limits are refused until one goes', async (t) => {
-  for (const quota of [new ConnectionQuota(2, 100), new ConnectionQuota(100, 2)]) {
+  for (const quota of [
+    new ConnectionQuota(
+      () => 2,
+      () => 100,
+    ),
+    new ConnectionQuota(
+      () => 100,
+      () => 2,
+    ),
+  ]) {
     const { port, listener, lines } = await listen(t, [quick], { quota })
     const first = await Wire.connect(t, port)
     const second = await Wire.connect(t, port)

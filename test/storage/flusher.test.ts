@@ -1,9 +1,10 @@
 /**
- * What of a flush fences a log: a sync that fails does, a directory that cannot be opened for its
- * sync does not. The calls of the addon are made to fail.
+ * What of a flush fences a log: a sync that fails does, a file or directory that cannot be opened
+ * for its sync does not. The calls of the addon are made to fail.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { SeglogError } from '../../src/errors.js'
 import { native, Status } from '../../src/native.js'
 import { buildBatch } from '../../src/records/encoder.js'
 import { temporaryDirectory } from '../support/tmp.js'
@@ -87,4 +88,78 @@ test('an older segment that cannot be opened for its sync is owed until it can',
   await log.flush()
   assert.equal(syncs, 1)
   assert.equal(log.recoveryPoint, 3)
+})
+
+test('a seal that finds no descriptor is owed until one does, and fences nothing', async (t) => {
+  const log = await open(t, temporaryDirectory(t))
+  const original = native.segmentSeal
+  const restore = () => {
+    native.segmentSeal = original
+  }
+  t.after(restore)
+  const sealed: number[] = []
+  let fails = true
+  native.segmentSeal = (handle) => {
+    if (fails) return Promise.reject(new SeglogError('TOO_MANY_FILES', 'none left'))
+    sealed.push(handle)
+    return original.call(native, handle)
+  }
+  append(log, 'a')
+  log.roll()
+  append(log, 'b')
+  await assert.rejects(log.flush(), code('TOO_MANY_FILES'))
+  assert.equal(log.recoveryPoint, 0)
+  assert.equal(append(log, 'c'), 2)
+  fails = false
+  await log.flush()
+  assert.equal(sealed.length, 1)
+  assert.equal(log.recoveryPoint, 3)
+  assert.deepEqual(values(log), ['a', 'b', 'c'])
+})
+
+test('a roll beyond sixty-four seals under way has the oldest done at once', async (t) => {
+  const log = await open(t, temporaryDirectory(t))
+  const original = native.segmentSeal
+  const originalNow = native.segmentSealNow
+  const started: number[] = []
+  const done: number[] = []
+  native.segmentSeal = async (handle) => {
+    started.push(handle)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    return original.call(native, handle)
+  }
+  native.segmentSealNow = (handle) => {
+    done.push(handle)
+    return originalNow.call(native, handle)
+  }
+  t.after(() => {
+    native.segmentSeal = original
+    native.segmentSealNow = originalNow
+  })
+  for (let i = 0; i < 70; i++) {
+    append(log, `v${i}`)
+    log.roll()
+  }
+  assert.deepEqual(done, started.slice(0, 6))
+  await log.flush()
+  assert.equal(log.recoveryPoint, 70)
+  assert.equal(values(log).length, 70)
+})
+
+test('a seal that is done at once and fails fences the log, and the roll is none', async (t) => {
+  const log = await open(t, temporaryDirectory(t))
+  const originals = { create: native.segmentCreate, now: native.segmentSealNow }
+  append(log, 'a')
+  log.roll()
+  append(log, 'b')
+  native.segmentCreate = () => Status.TOO_MANY_FILES
+  native.segmentSealNow = () => Status.IO
+  t.after(() => {
+    native.segmentCreate = originals.create
+    native.segmentSealNow = originals.now
+  })
+  assert.throws(() => log.roll(), code('IO'))
+  assert.equal(log.segmentCount, 2)
+  const batch = buildBatch([{ value: 'c' }])
+  assert.equal(log.appendFromClient(batch, 0, batch.length, 0), Status.FENCED)
 })

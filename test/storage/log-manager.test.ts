@@ -232,7 +232,7 @@ test('damage that recovery found is told to the operator', async (t) => {
   await again.close()
 })
 
-test('two hundred logs are opened with a bounded number of files open at a time', async (t) => {
+test('two hundred logs are opened and closed and leave no descriptor', async (t) => {
   const directory = temporaryDirectory(t)
   const { manager } = await open(t, [directory])
   for (let partition = 0; partition < 200; partition++) {

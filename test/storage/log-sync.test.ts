@@ -118,6 +118,24 @@ test('a write that fails fences the log, one that finds no space does not', asyn
   assert.equal(put(), Status.FENCED)
 })
 
+test('a batch whose write failed is not remembered of its producer, then or later', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory)
+  const made = (baseSequence: number) => {
+    return buildBatch([{ value: 'v' }], { producer: { id: 7, epoch: 0, baseSequence } })
+  }
+  const put = (batch: Uint8Array) => log.appendFromClient(batch, 0, batch.length, 0)
+  assert.equal(put(made(0)), 0)
+  replace(t, 'segmentAppend', () => () => Status.IO)
+  assert.equal(put(made(1)), Status.IO)
+  assert.equal(log.producers.check(7, 0, 1, 1), 'append')
+  await assert.rejects(log.close(), code('IO'))
+  const again = await open(t, directory)
+  assert.equal(again.endOffset, 1)
+  assert.equal(typeof again.producers.check(7, 0, 0, 1), 'object')
+  assert.equal(again.producers.check(7, 0, 1, 1), 'append')
+})
+
 test('a new limit holds for the segment that is open too', async (t) => {
   const log = await open(t, temporaryDirectory(t), { segmentBytes: 1 << 20 })
   for (let i = 0; i < 5; i++) append(log, 'v'.repeat(100))

@@ -160,6 +160,30 @@ test('a gap of more than 2^31 begins a segment that is named by its first offset
   assert.equal(new DataView(log.slice(1, 100)!.bytes().buffer).getBigInt64(0), BigInt(far))
 })
 
+test('a gap up to 2^31 - 1 stays in its segment, and the next offset does not', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory, { segmentBytes: 1 << 20, indexIntervalBytes: 0 })
+  const bases = [10, 10 + 2 ** 31 - 1, 10 + 2 ** 31]
+  await log.truncateFullyAndStartAt(10)
+  for (const [i, baseOffset] of bases.entries()) {
+    const bytes = buildBatch([{ value: 'f', timestamp: NOW + i }], { baseOffset, leaderEpoch: 0 })
+    assert.equal(log.appendFromLeader(bytes, 0, bytes.length), baseOffset)
+  }
+  await log.close()
+  const names = ['00000000000000000010.log', '00000000002147483658.log']
+  assert.deepEqual(filesOf(directory, '.log'), names)
+  const index = readFileSync(join(directory, '00000000000000000010.index'))
+  assert.equal(index.readInt32BE(index.length - 8), 2 ** 31 - 1)
+  const again = await open(t, directory, { clean: true })
+  const baseOf = (bytes: Uint8Array | undefined) =>
+    bytes && Number(new DataView(bytes.buffer).getBigInt64(0))
+  for (const [i, base] of bases.entries()) {
+    assert.equal(baseOf(again.slice(base, 1)?.bytes()), base)
+    assert.equal(baseOf(again.slice(Math.max(10, base - 1), 1)?.bytes()), i === 2 ? bases[1] : base)
+    assert.equal(baseOf(again.batchForTimestamp(NOW + i)?.bytes()), base)
+  }
+})
+
 test('the last offset that can be counted is 2^53 - 1, and none follows it', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory)

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { buildBatch } from '../../src/records/encoder.js'
 import type { Log } from '../../src/storage/log.js'
 import { countToDelete, type SegmentFacts } from '../../src/storage/retention.js'
 import { SimEnv } from '../support/sim-env.js'
 import { temporaryDirectory } from '../support/tmp.js'
-import { append, NOW, open, values } from './log-fixture.js'
+import { append, crashCopy, filesOf, NOW, open, values } from './log-fixture.js'
 
 /** Four segments of ten offsets and 100 bytes, one ms newer each. */
 const facts: SegmentFacts[] = [1, 2, 3, 4].map((i) => ({
@@ -59,17 +61,61 @@ test('an idle log of one expired segment is rolled and emptied, its end kept', a
   assert.equal(append(log, 'next'), 1)
 })
 
-test('a start forgets no timestamp, so that fresh segments stay', async (t) => {
-  const directory = temporaryDirectory(t)
-  const log = await open(t, directory)
-  for (const age of [5000, 20, 10]) {
-    appendAt(log, NOW - age)
-    log.roll()
+const forgetful: Record<string, (directory: string) => void> = {
+  'a plain start': () => {},
+  'the loss of time indexes': (directory) => {
+    for (const name of filesOf(directory, '.timeindex')) rmSync(join(directory, name))
+  },
+  'time indexes that became zeros': (directory) => {
+    for (const name of filesOf(directory, '.timeindex')) {
+      const path = join(directory, name)
+      writeFileSync(path, Buffer.alloc(statSync(path).size))
+    }
+  },
+  'files that seem to be of 2001': (directory) => {
+    const then = new Date('2001-02-03')
+    for (const name of readdirSync(directory)) utimesSync(join(directory, name), then, then)
+  },
+}
+for (const [what, forget] of Object.entries(forgetful)) {
+  test(`fresh segments stay after ${what}, and old ones go`, async (t) => {
+    const directory = temporaryDirectory(t)
+    const log = await open(t, directory)
+    for (const age of [5000, 20, 10]) {
+      appendAt(log, NOW - age)
+      log.roll()
+    }
+    appendAt(log, NOW)
+    await log.close()
+    for (const clean of [true, false]) {
+      const copy = crashCopy(directory, join(temporaryDirectory(t), 't-0'))
+      forget(copy)
+      const again = await open(t, copy, { clean, retentionMs: 1000 })
+      assert.equal(await again.deleteOldSegments(NOW, 4), 1)
+      assert.deepEqual([again.startOffset, values(again).length], [1, 3])
+    }
+  })
+}
+
+test('without limits, or with limits of -1, nothing goes however old it is', async (t) => {
+  for (const options of [{}, { retentionMs: -1, retentionBytes: -1 }]) {
+    const log = await open(t, temporaryDirectory(t), options)
+    for (let i = 0; i < 3; i++) {
+      appendAt(log, i)
+      log.roll()
+    }
+    assert.equal(await log.deleteOldSegments(NOW * 2, 3), 0)
+    assert.equal(log.startOffset, 0)
   }
-  await log.close()
-  const again = await open(t, directory, { clean: true, retentionMs: 1000 })
-  assert.equal(await again.deleteOldSegments(NOW, 3), 1)
-  assert.deepEqual([again.startOffset, values(again).length], [1, 2])
+})
+
+test('a time in the future does not keep a record whose time is that of its append', async (t) => {
+  const env = new SimEnv({ now: NOW })
+  const options = { retentionMs: 1000, timestampType: 'LogAppendTime' } as const
+  const log = await open(t, temporaryDirectory(t), options, env)
+  appendAt(log, Date.UTC(2099, 0))
+  assert.equal(log.maxTimestamp, NOW)
+  assert.equal(await log.deleteOldSegments(NOW + 1001, 1), 1)
 })
 
 test('records without a time have the age of their file', async (t) => {
@@ -96,4 +142,14 @@ test('a segment without times is closed by the wall clock', async (t) => {
   await env.advance(1)
   appendAt(log, -1)
   assert.equal(log.segmentCount, 2)
+})
+
+test('an empty segment is not closed, however long it has been there', async (t) => {
+  const env = new SimEnv()
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory, { segmentMs: 1000 }, env)
+  await env.advance(1_000_000)
+  appendAt(log, NOW)
+  assert.equal(log.segmentCount, 1)
+  assert.deepEqual(filesOf(directory, '.log'), ['00000000000000000000.log'])
 })

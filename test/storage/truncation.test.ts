@@ -2,6 +2,7 @@
  * Cuts at a log's end: what stays, what goes, and what a start after it finds.
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { native, Status } from '../../src/native.js'
@@ -18,7 +19,8 @@ const code = (expected: string) => (error: unknown) =>
 /** Thirty records in three segments of ten, time rising by one a record. */
 async function thirty(t: TestContext, env = new SimEnv()) {
   const directory = join(temporaryDirectory(t), 't-0')
-  const log = await open(t, directory, { segmentBytes: 1 << 20 }, env)
+  const options = { segmentBytes: 1 << 20, indexIntervalBytes: 1 }
+  const log = await open(t, directory, options, env)
   for (let i = 0; i < 30; i++) {
     if (i === 10 || i === 20) log.roll()
     appendAt(log, `v${i}`, NOW + i)
@@ -33,6 +35,26 @@ function appendAt(log: Log, value: string, timestamp: number): void {
 }
 
 const thirtyValues = Array.from({ length: 30 }, (_, i) => `v${i}`)
+
+/** The highest offset and time that any entry of an index names; -1 without entries. */
+function highest(directory: string) {
+  const found = { offset: -1, time: -1 }
+  for (const ending of ['.index', '.timeindex']) {
+    const entryBytes = ending === '.index' ? 8 : 12
+    for (const name of filesOf(directory, ending)) {
+      const bytes = readFileSync(join(directory, name))
+      const base = Number.parseInt(name, 10)
+      for (let at = 0; at < bytes.length; at += entryBytes) {
+        const relative = bytes.readUInt32BE(ending === '.index' ? at : at + 8)
+        found.offset = Math.max(found.offset, base + relative)
+        if (ending === '.timeindex') {
+          found.time = Math.max(found.time, Number(bytes.readBigInt64BE(at)))
+        }
+      }
+    }
+  }
+  return found
+}
 
 for (const cut of [1, 9, 10, 11, 15, 19, 20, 21, 29]) {
   test(`a log cut at ${cut} ends there in every respect, also after a start`, async (t) => {
@@ -52,6 +74,9 @@ for (const cut of [1, 9, 10, 11, 15, 19, 20, 21, 29]) {
     const killed = await open(t, crashCopy(directory, join(temporaryDirectory(t), 't-0')))
     assert.deepEqual(values(killed), kept)
     await log.close()
+    const { offset, time } = highest(directory)
+    assert.ok(offset < cut && time < NOW + cut, `entries up to ${offset}, ${time - NOW}`)
+    assert.ok(cut % 10 < 3 || offset >= cut - 2, `entries up to ${offset}`)
     const again = await open(t, directory, { clean: true })
     check(again)
     assert.equal(append(again, 'next'), cut)
@@ -108,6 +133,10 @@ test('a cut below the first segment begins the log anew there', async (t) => {
   assert.deepEqual([log.startOffset, log.endOffset, log.recoveryPoint], [50, 50, 50])
   assert.equal(append(log, 'b'), 50)
   assert.deepEqual(filesOf(directory, '.log'), ['00000000000000000050.log'])
+  await log.close()
+  const again = await open(t, directory, { clean: true })
+  assert.deepEqual([again.startOffset, again.endOffset, values(again)], [50, 51, ['b']])
+  assert.deepEqual(filesOf(directory, '.snapshot'), ['00000000000000000051.snapshot'])
 })
 
 test('a cut below a start inside a segment takes the start along', async (t) => {
