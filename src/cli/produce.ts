@@ -50,6 +50,8 @@ const INT32_MAX = 2 ** 31 - 1
 /** Of a batch before compression, below what a broker takes at most unless configured. */
 const BATCH_BYTES = 512 * 1024
 const BATCH_RECORDS = 10_000
+/** Of all batches together, however many partitions there are. */
+const PENDING_BYTES = 32 * 1024 * 1024
 /** Around key and value of a record, at most. */
 const RECORD_BYTES = 40
 /** ms in which a topic that the broker makes must have come. */
@@ -79,8 +81,8 @@ export async function run(args: string[], io: Io): Promise<number> {
       let number = 0
       for await (const lines of linesOf(input)) {
         for (const line of lines) {
-          const full = batches.add(read(line, ++number))
-          if (full !== undefined) await batches.send(full)
+          batches.add(read(line, ++number))
+          if (batches.due) await batches.sendDue()
         }
       }
       await batches.sendAll()
@@ -146,6 +148,8 @@ class Batches {
   readonly #sender: RecordSender
   readonly #partitions = new Map<number, PartitionBatch>()
   #count = 0
+  #pendingBytes = 0
+  #full: number | undefined
   /** Where records without a key go, until the batch is full. */
   #current = 0
 
@@ -169,14 +173,28 @@ class Batches {
     if (this.#fixed !== undefined) this.#check(this.#fixed)
   }
 
-  /** Takes a record; gives the partition whose batch is full with it. */
-  add(record: InputRecord): number | undefined {
+  /** Takes a record. */
+  add(record: InputRecord): void {
     const partition = this.#partitionOf(record)
     const batch = this.#batch(partition)
     batch.records.push(record)
-    batch.bytes += RECORD_BYTES + (record.key?.length ?? 0) + (record.value?.length ?? 0)
+    const bytes = RECORD_BYTES + (record.key?.length ?? 0) + (record.value?.length ?? 0)
+    batch.bytes += bytes
+    this.#pendingBytes += bytes
     const isFull = batch.bytes >= BATCH_BYTES || batch.records.length >= BATCH_RECORDS
-    return isFull ? partition : undefined
+    if (isFull) this.#full = partition
+  }
+
+  /** True when `sendDue` is to be called before the next record. */
+  get due(): boolean {
+    return this.#full !== undefined || this.#pendingBytes > PENDING_BYTES
+  }
+
+  async sendDue(): Promise<void> {
+    const full = this.#full
+    this.#full = undefined
+    if (full !== undefined) await this.send(full)
+    if (this.#pendingBytes > PENDING_BYTES) await this.sendAll()
   }
 
   async send(partition: number): Promise<void> {
@@ -184,6 +202,7 @@ class Batches {
     const { records } = batch
     if (records.length === 0) return
     batch.records = []
+    this.#pendingBytes -= batch.bytes
     batch.bytes = 0
     this.#current = (this.#current + 1) % this.#count
     const plain = records.map(({ partition: _, ...record }) => record)

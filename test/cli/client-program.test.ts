@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
 import { batchOf, createTopic, fetchFrom, produceTo, startBroker } from '../support/broker.js'
+import { temporaryDirectory } from '../support/tmp.js'
 import { until } from '../support/until.js'
-import { main, seglog } from './program.js'
+import { Wire } from '../support/wire.js'
+import { main, ready, seglog } from './program.js'
 
 async function scene(t: TestContext) {
   const { broker, wire } = await startBroker(t)
@@ -75,6 +77,38 @@ for (const args of [
     assert.equal(program.stdout(), '')
   })
 }
+
+test('a broker that is killed and comes back stops nobody, and stores nothing twice', async (t) => {
+  const data = temporaryDirectory(t)
+  const start = (port: number) => {
+    const config = [`listeners=PLAINTEXT://127.0.0.1:${port}`, `log.dirs=${data}`]
+    return seglog(t, ['broker', ...config.flatMap((each) => ['--override', each])])
+  }
+  const first = start(0)
+  const port = await ready(first)
+  const server = ['--bootstrap-server', `127.0.0.1:${port}`]
+  const { child, exited } = fed(t, ['produce', 't', ...server])
+  const lines = Array.from({ length: 20_000 }, (_, i) => `${i}\n`)
+  child.stdin.write(lines.slice(0, 15_000).join(''))
+  const wire = await Wire.connect(t, port)
+  await until(async () => (await fetchFrom(wire, 't', 0)).highWatermark >= 10_000, 'a first batch')
+  const reader = seglog(t, [
+    'consume',
+    't',
+    '--from-beginning',
+    '--max-messages',
+    '20000',
+    ...server,
+  ])
+  await until(() => reader.stdout() !== '', 'a first record')
+  first.child.kill('SIGKILL')
+  await first.exited
+  child.stdin.end(lines.slice(15_000).join(''))
+  await ready(start(port))
+  assert.equal(await exited, 0)
+  assert.equal(await reader.exited, 0)
+  assert.equal(reader.stdout(), lines.join(''))
+})
 
 test('what a broker refuses is one line and exit code 1', async (t) => {
   const { server } = await scene(t)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { deleteRecords } from '../../src/apis/delete-records.js'
 import { run as runConsume } from '../../src/cli/consume.js'
 import { run as runProduce } from '../../src/cli/produce.js'
 import { partitionOfKey } from '../../src/client/partitioner.js'
@@ -190,6 +191,27 @@ test('an offset outside of the log is refused', async (t) => {
     code: 'OFFSET_OUT_OF_RANGE',
     message: 'partition 0 of t holds offsets 0 to 1, and 2 is outside of them',
   })
+})
+
+test('what retention took away meanwhile is named, and the rest is read', async (t) => {
+  const { wire, produce, consume } = await scene(t)
+  await produce('a\nb\nc\nd\n')
+  const group = ['--group', 'g', '--from-beginning']
+  await consume(...group, '--max-messages', '1')
+  const topics = [{ name: 't', partitions: [{ partitionIndex: 0, offset: 3 }] }]
+  await wire.call(deleteRecords, 2, { topics, timeoutMs: 1000 })
+  const { stdout, stderr } = await consume(...group, '--to-end')
+  assert.equal(stdout, 'd\n')
+  assert.equal(stderr, 'seglog: partition 0 of t: offsets 1 to 2 are no longer there\n')
+})
+
+test('records for many partitions are sent before they fill the memory', async (t) => {
+  const { produce, all } = await scene(t, 200)
+  const value = 'x'.repeat(200_000)
+  const lines = Array.from({ length: 300 }, (_, i) => `${i}:${value}\n`)
+  const { objects } = await produce(lines.join(''), '--key-separator', ':', '--json')
+  assert.deepEqual(objects()[0], { type: 'summary', topic: 't', records: 300 })
+  assert.equal((await all()).stdout.length, 300 * (value.length + 1))
 })
 
 test('a group goes on behind what was printed, and nothing else', async (t) => {
