@@ -27,7 +27,7 @@ test('a pipe in the place of a small file is an error, and nobody waits for it',
   await assert.rejects(readSmall(path), { code: 'IO', message: /no regular file/ })
 })
 
-test('a directory that an attempt without descriptors left is made durable by the next', async (t) => {
+test('a directory that a failed attempt left is made durable by the next one', async (t) => {
   const addon = native as unknown as { pathSync(path: string): Promise<number> }
   const original = addon.pathSync
   t.after(() => {
