@@ -4,7 +4,7 @@
  * full; a `.tmp` file left over is overwritten by the next write. The file's owner lets no two
  * writes of one path overlap.
  */
-import { type FileHandle, mkdir, open, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { SeglogError } from './errors.js'
 import { replaceFile, syncPath } from './native-files.js'
@@ -91,6 +91,7 @@ async function makeWithParents(path: string): Promise<void> {
     missing.push(at)
     at = dirname(at)
   }
+  await settleEmpty(at)
   for (const each of missing.reverse()) {
     await mkdir(each).catch(async (error) => {
       // Another process, or another partition of the same start, may have been first.
@@ -98,6 +99,20 @@ async function makeWithParents(path: string): Promise<void> {
     })
     await syncDirectory(dirname(each))
   }
+}
+
+/**
+ * An empty directory may be what an attempt left that ended before it could make the entry durable.
+ * Where the parent may not be read, somebody else made it.
+ */
+async function settleEmpty(path: string): Promise<void> {
+  const names = await readdir(path).catch((error) => {
+    if (errorCode(error) === 'EMFILE' || errorCode(error) === 'ENFILE') throw error
+    return undefined
+  })
+  if (names?.length !== 0 || path === dirname(path)) return
+  const unopened = await syncPath(dirname(path))
+  if (unopened?.code === 'TOO_MANY_FILES') throw unopened
 }
 
 /** False where there is nothing; anything else in its place is for mkdir to refuse. */

@@ -136,8 +136,7 @@ export class LogView {
         if (await this.#isOvertaken(known)) await letGo(this.#fresh(found))
         else return await this.#take(known, found)
       } catch (error) {
-        const isGone = error instanceof SeglogError && error.code === 'NOT_FOUND'
-        if (!isGone || attempt >= ATTEMPTS || !(await isThere(this.directory))) throw error
+        if (!isOutrun(error) || attempt >= ATTEMPTS || !(await isThere(this.directory))) throw error
       }
     }
   }
@@ -215,6 +214,11 @@ async function baseOffsets(directory: string): Promise<number[]> {
   })
   const bases = names.map(segmentBaseOffset).filter((base) => base !== undefined)
   return bases.sort((a, b) => a - b)
+}
+
+/** The writer removed a file that was about to be opened, or trimmed one that was being read. */
+function isOutrun(error: unknown): boolean {
+  return error instanceof SeglogError && (error.code === 'NOT_FOUND' || error.code === 'SHORT')
 }
 
 function notFoundOr(path: string, error: unknown): SeglogError {
