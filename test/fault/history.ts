@@ -29,6 +29,8 @@ export class History {
   unsettled = false
   /** Start of the log at most, by deletions that began; what was deleted may come back. */
   startMax = 0
+  /** As acknowledged before the last truncation, which may not come about. */
+  #uncut: Run[] = []
   failures: string[] = []
   closed = false
 
@@ -55,12 +57,18 @@ export class History {
   /** What a crash left of an append or a truncation under way is the log from now on. */
   #opened(end: number): void {
     const newest = this.generations[this.generation]!
+    // What stands behind what was acknowledged is of the last append before the crash.
+    const generation = this.truncating ? this.generation - 1 : this.generation
     // A cut that a crash kept from happening: what is written from now on follows what was there.
-    if (this.truncating) newest.from = newest.to = Math.max(newest.from, end)
+    if (this.truncating) {
+      newest.from = newest.to = Math.max(newest.from, end)
+      this.acknowledged = this.#uncut
+      cut(this.acknowledged, end)
+    }
     this.truncating = this.unsettled = false
     this.closed = false
     const last = endOf(this.acknowledged)
-    if (end > last) extend(this.acknowledged, this.generation, end)
+    if (end > last) extend(this.acknowledged, generation, end)
     else {
       cut(this.acknowledged, end)
       cut(this.durable, end)
@@ -75,6 +83,7 @@ export class History {
   }
 
   #cut(offset: number): void {
+    this.#uncut = this.acknowledged.map((run) => ({ ...run }))
     cut(this.acknowledged, offset)
     cut(this.durable, offset)
     this.generations.push({ from: offset, to: offset })
