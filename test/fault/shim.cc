@@ -200,7 +200,7 @@ int Shim::OpenFile(const char* path, int flags, mode_t mode) {
   const int fd = real().open(path, flags, mode);
   if (fd < 0 || ::fstat(fd, &info) != 0)
     return fd;
-  Open opened{Open::What::kAcks, 0, name};
+  Open opened{Open::What::kAcks, 0, name, info.st_dev, info.st_ino};
   if (!acks) {
     opened.what = S_ISDIR(info.st_mode) ? Open::What::kFolder : Open::What::kFile;
     int& id = files_[{info.st_dev, info.st_ino}];
@@ -219,14 +219,26 @@ void Shim::Closed(int fd) {
   open_.erase(fd);
 }
 
-ssize_t Shim::Write(int fd, const void* bytes, size_t length, const off_t* position) {
-  std::unique_lock<std::mutex> lock(mutex_);
+const Open* Shim::Find(int fd) {
   const auto found = open_.find(fd);
   if (found == open_.end())
+    return nullptr;
+  struct stat info;
+  const Open& known = found->second;
+  if (::fstat(fd, &info) == 0 && info.st_dev == known.device && info.st_ino == known.inode)
+    return &known;
+  open_.erase(found);
+  return nullptr;
+}
+
+ssize_t Shim::Write(int fd, const void* bytes, size_t length, const off_t* position) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const Open* found = Find(fd);
+  if (found == nullptr)
     lock.unlock();
-  else if (found->second.what == Open::What::kAcks)
+  else if (found->what == Open::What::kAcks)
     (void)Step(Kind::kAck, "");
-  else if (const int error = StepWrite(found->second, fd, bytes, length, position)) {
+  else if (const int error = StepWrite(*found, fd, bytes, length, position)) {
     errno = error;
     return -1;
   } else if (short_write_ && length > 1) {
@@ -238,12 +250,12 @@ ssize_t Shim::Write(int fd, const void* bytes, size_t length, const off_t* posit
 
 int Shim::Sync(int fd) {
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto found = open_.find(fd);
-  if (found == open_.end()) {
+  const Open* found = Find(fd);
+  if (found == nullptr) {
     lock.unlock();
     return real().fsync(fd);
   }
-  const Open file = found->second;
+  const Open file = *found;
   const bool folder = file.what == Open::What::kFolder;
   if (const int error = Step(folder ? Kind::kFolder : Kind::kSync, file.name)) {
     if (!folder)

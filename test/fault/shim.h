@@ -72,6 +72,8 @@ struct Open {
   What what;
   int id = 0;
   std::string name;
+  dev_t device = 0;
+  ino_t inode = 0;
 };
 
 class Shim {
@@ -106,6 +108,9 @@ class Shim {
   void Restore();
   void SaveImage(int fd, int id);
   void Lose(int fd, int id);
+  // What is watched of a descriptor, or null. Not every close comes by here (libc's own do not),
+  // so the number may have gone to another file since.
+  const Open* Find(int fd);
 
   std::mutex mutex_;
   std::string root_;
@@ -124,9 +129,9 @@ class Shim {
 
 template <typename Act> auto Shim::OnFile(int fd, Kind kind, Act act) -> decltype(act()) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = open_.find(fd);
-  if (found != open_.end() && found->second.what == Open::What::kFile) {
-    if (const int error = Step(kind, found->second.name)) {
+  const Open* file = Find(fd);
+  if (file != nullptr && file->what == Open::What::kFile) {
+    if (const int error = Step(kind, file->name)) {
       errno = error;
       return static_cast<decltype(act())>(-1);
     }

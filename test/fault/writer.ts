@@ -7,6 +7,7 @@
 import { appendFileSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as soon } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { SeglogError } from '../../src/errors.js'
 import { type OpenLog, openLog } from '../../src/open-log.js'
 import { seeded } from '../protocol/random.js'
@@ -120,7 +121,7 @@ async function step(log: Cutting): Promise<void> {
 }
 
 function fatal(error: unknown): never {
-  console.error(error)
+  console.error(inspect(error, { depth: 12 }))
   process.exit(1)
 }
 
