@@ -58,8 +58,9 @@ Status Segment::Create(const std::string& path, int64_t base_offset, const Segme
   }
   if (status.ok()) {
     *result = std::move(segment);
-  } else {
-    ::unlink(name.c_str()); // empty, and made here
+  } else if (::unlink(name.c_str()) != 0 && errno != ENOENT) { // empty, and made here
+    // The segment before it would end here at the next start, whatever it held by then.
+    status = Status::FromErrno(errno);
   }
   return status;
 }

@@ -125,14 +125,22 @@ export function roll(log: LogState): void {
   if (status < 0) throw log.flusher.fenced ?? statusError(status, log.directory)
 }
 
-/** Returns a status below 0 where the files could not be made; the log is then as before. */
+/**
+ * Returns a status below 0 where the files could not be made; the log is then as before, and fenced
+ * after IO. A name that was made and removed must not come back with a loss of power: the segment
+ * before it would end there.
+ */
 function rollTo(log: LogState, baseOffset: number | undefined): number {
   const sealed = log.segments.active
   const base = Math.max(baseOffset ?? log.endOffset, log.endOffset)
   // An empty segment that is refused for its size would be so again.
   if (base === sealed.baseOffset) return Status.TOO_LARGE
   const handle = create(log, base)
-  if (handle < 0) return handle
+  if (handle < 0) {
+    log.flusher.directoryChanged()
+    if (handle === Status.IO) log.flusher.fence(statusError(handle, log.directory))
+    return handle
+  }
   log.segments.add(emptySegment(handle, base))
   log.segmentMadeMs = log.env.now()
   log.flusher.directoryChanged()

@@ -32,12 +32,13 @@ async function met(
   kind: string,
   plan: NonNullable<RoundOptions['plan']>,
   more: Partial<Scenario> = {},
+  powerCuts = 0,
 ) {
   const tally = emptyTally()
   const history = await round(8, join(temporaryDirectory(t), 'disk'), tally, {
     plan: { kind: kinds.indexOf(kind), at: 1, snap: 0, rare: 0.02, snaps: 3, ...plan },
     changes: { ...changes, ...more },
-    powerCuts: 0,
+    powerCuts,
   })
   assert.ok(tally.faults > 0, 'the fault did not come about')
   return history
@@ -90,6 +91,20 @@ test('a segment that cannot be made rejects appends until it can be, no longer',
   for (const code of failures) assert.equal(code, 'TOO_MANY_FILES')
   assert.ok(acknowledged[0]!.to > 30)
   assert.ok(closed)
+})
+
+test('a segment that could not be made does not come back with a loss of power', async (t) => {
+  const few = { at: 3, times: 6, errno: ENOSPC, only: 'index', snap: 0.05, snaps: 12 }
+  const chances = { ...quiet, durable: 0.4, roll: 0.3 }
+  const { failures } = await met(t, 'truncate', few, { chances, steps: 40 }, 6)
+  assert.ok(failures.includes('NO_SPACE'))
+  for (const code of failures) assert.equal(code, 'NO_SPACE')
+})
+
+test('a segment whose files cannot be made for an unknown reason fences the log', async (t) => {
+  const { failures } = await met(t, 'truncate', { at: 3, errno: EIO, only: 'index' })
+  assert.ok(failures.length >= 5, 'one call alone was made to fail')
+  for (const code of failures) assert.ok(code === 'IO' || code === 'FENCED', code)
 })
 
 test('a sync that fails is told to whom it was promised, and fences the log', async (t) => {
