@@ -258,7 +258,9 @@ class Loading {
     const cutBytes = fileBytes - native.results[Result.FILE_BYTES]!
     const nextBase = this.#bases[i + 1]
     const isNewest = nextBase === undefined
-    const isShort = !isNewest && nextOffset < nextBase
+    // What lies below the log's start was deleted, and is not missed.
+    const reached = Math.max(nextOffset, this.#logStartOffset ?? 0)
+    const isShort = !isNewest && reached < nextBase
     // Bytes that are no batch stand behind its end, and a gap.
     const isTorn = cutBytes === 0 && validBytes < fileBytes
     const damaged = isTorn && (found.damage !== Status.OK || isShort)
@@ -266,7 +268,7 @@ class Loading {
     this.report.rebuiltIndexes += found.indexRebuilt ? 1 : 0
     if (isNewest || isShort) this.report.cutBytes += cutBytes
     if (found.damage !== Status.OK) this.#noteDamage(baseOffset, found, cutBytes)
-    else if (isShort) this.report.damage ??= gapText(nextOffset, nextBase, cutBytes)
+    else if (isShort) this.report.damage ??= gapText(reached, nextBase, cutBytes)
     return cutBytes
   }
 

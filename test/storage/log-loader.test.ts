@@ -292,6 +292,27 @@ test('a segment that is gone from the middle is told, with its offsets', async (
   assert.match(again.report.damage ?? '', new RegExp(`^${range} are missing before ${next}`))
 })
 
+test('a segment that is gone from below the start of the log is not missed', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory)
+  while (log.segmentCount < 4) append(log, 'x'.repeat(100))
+  await log.close()
+  const [, gone = '', next = ''] = filesOf(directory, '.log')
+  rmSync(join(directory, gone))
+  const start = Number.parseInt(next, 10)
+  for (const [logStartOffset, text] of [
+    [start, undefined],
+    [start + 1, undefined],
+    [start - 1, `offsets ${start - 1} to ${start - 1} are missing before ${next}`],
+  ] as const) {
+    const copy = crashCopy(directory, join(temporaryDirectory(t), 'copy'))
+    const again = await open(t, copy, { clean: false, logStartOffset })
+    const told = again.report.damage
+    assert.ok(text === undefined ? told === undefined : told?.startsWith(text), told)
+    await again.close()
+  }
+})
+
 test('an older segment whose end became zeros is not cut, and the hole is CORRUPT', async (t) => {
   const directory = temporaryDirectory(t)
   const log = await open(t, directory)
