@@ -29,8 +29,8 @@ export class History {
   unsettled = false
   /** Start of the log at most, by deletions that began; what was deleted may come back. */
   startMax = 0
-  /** As acknowledged before the last truncation, which may not come about. */
-  #uncut: Run[] = []
+  /** As acknowledged before truncations that may not come about, and of which generation. */
+  #uncut: { runs: Run[]; generation: number } = { runs: [], generation: 0 }
   failures: string[] = []
   closed = false
 
@@ -56,13 +56,14 @@ export class History {
 
   /** What a crash left of an append or a truncation under way is the log from now on. */
   #opened(end: number): void {
-    const newest = this.generations[this.generation]!
     // What stands behind what was acknowledged is of the last append before the crash.
-    const generation = this.truncating ? this.generation - 1 : this.generation
+    const generation = this.truncating ? this.#uncut.generation : this.generation
     // A cut that a crash kept from happening: what is written from now on follows what was there.
     if (this.truncating) {
-      newest.from = newest.to = Math.max(newest.from, end)
-      this.acknowledged = this.#uncut
+      for (const run of this.generations.slice(generation + 1)) {
+        run.from = run.to = Math.max(run.from, end)
+      }
+      this.acknowledged = this.#uncut.runs
       cut(this.acknowledged, end)
     }
     this.truncating = this.unsettled = false
@@ -83,7 +84,10 @@ export class History {
   }
 
   #cut(offset: number): void {
-    this.#uncut = this.acknowledged.map((run) => ({ ...run }))
+    if (!this.truncating) {
+      const runs = this.acknowledged.map((run) => ({ ...run }))
+      this.#uncut = { runs, generation: this.generation }
+    }
     cut(this.acknowledged, offset)
     cut(this.durable, offset)
     this.generations.push({ from: offset, to: offset })
