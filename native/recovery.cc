@@ -29,6 +29,15 @@ Status NameDamage(BatchScanner* scanner, Code code, ScanResult* result) {
   if (!status.ok() || zeros)
     return status;
   status = scanner->OldMessage(&result->old_format);
+  if (status.ok() && code == Code::kOffsetTooLarge) {
+    // A number out of garbage is no offset: what has one is whole.
+    const bool fits = scanner->header().size() <= scanner->end() - scanner->position();
+    status = fits ? scanner->CheckSum() : Status::Of(Code::kCorrupt);
+    if (status.error != 0)
+      return status;
+    code = status.ok() ? code : Code::kCorrupt;
+    status = Status::Ok();
+  }
   result->end_code = result->old_format ? Code::kBadMagic : code;
   Note(*scanner, result->end_code, result);
   return status;
