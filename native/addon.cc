@@ -28,6 +28,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("results", environment->results_reference.Value());
   ExportBufferPool(env, exports);
   ExportCrc(env, exports);
+  ExportPlaces(env, exports);
   ExportSegments(env, exports);
   ExportSegmentJobs(env, exports);
   ExportTransfer(env, exports);

@@ -46,6 +46,7 @@ class Environment {
 
 void ExportBufferPool(Napi::Env env, Napi::Object exports);  // buffer_pool.cc
 void ExportCrc(Napi::Env env, Napi::Object exports);         // crc_binding.cc
+void ExportPlaces(Napi::Env env, Napi::Object exports);      // places_binding.cc
 void ExportSegments(Napi::Env env, Napi::Object exports);    // segment_binding.cc
 void ExportSegmentJobs(Napi::Env env, Napi::Object exports); // segment_job_binding.cc
 void ExportTransfer(Napi::Env env, Napi::Object exports);    // transfer_binding.cc

@@ -177,6 +177,17 @@ Status File::Truncate(uint64_t size) {
   return result == 0 ? Status::Ok() : FromErrno();
 }
 
+void File::StartWriting(uint64_t position, uint64_t length) {
+#ifdef __linux__
+  if (length > 0)
+    ::sync_file_range(fd_, static_cast<off_t>(position), static_cast<off_t>(length),
+                      SYNC_FILE_RANGE_WRITE);
+#else
+  (void)position;
+  (void)length;
+#endif
+}
+
 Status File::Sync() {
   if (const int fault = Fault(Act::kSync, path_, nullptr))
     return Status::FromErrno(fault);

@@ -51,6 +51,8 @@ class File {
   // system cannot promise that a later store through a mapping finds its block.
   Status Reserve(uint64_t size);
   Status Truncate(uint64_t size);
+  // Has the kernel begin to write a range to the disk; no promise, and no error.
+  void StartWriting(uint64_t position, uint64_t length);
   Status Sync(); // fdatasync; on Darwin F_FULLFSYNC
   // Advisory exclusive lock of the open file description (fcntl OFD), see design: it meets the
   // record lock of Java's FileChannel. kLocked when held elsewhere, by another process or by

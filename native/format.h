@@ -47,6 +47,7 @@ constexpr int8_t kMagicV2 = 2;
 // Attributes.
 constexpr int16_t kCodecMask = 0x07; // 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd
 constexpr int16_t kCodecMax = 4;
+constexpr int16_t kLogAppendTime = 0x08; // the largest timestamp is that of all records
 constexpr int16_t kControl = 0x20;
 
 // A message of magic 0 or 1, as logs of before Kafka 0.11 hold them, stands where a batch could.

@@ -6,6 +6,9 @@
 
 namespace seglog {
 
+// So many intervals of the index are scanned rather than passed over.
+constexpr size_t kScannedEntriesMax = 64;
+
 namespace {
 
 // A descriptor is not kept: files of indexes are written seldom, and segments are many.
@@ -221,10 +224,11 @@ int64_t Indexes::FloorOfTimestamp(int64_t timestamp) const {
   const size_t below = TimesBelow(timestamp);
   int64_t floor = below == 0 ? base_offset_ : time_entry(below - 1).offset;
   // The next entry was made with the first offset entry after the timestamp rose: the offset entry
-  // before that one still belongs to the smaller timestamp.
+  // before that one still belongs to the smaller timestamp. That holds if no entry is missing in
+  // between, so it is made use of only where a scan would be long.
   if (below < times_.count()) {
     const size_t count = OffsetsUpTo(time_entry(below).offset - 1);
-    if (count > 0)
+    if (count > OffsetsUpTo(floor) + kScannedEntriesMax)
       floor = std::max(floor, offset_entry(count - 1).last_offset);
   }
   return floor;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <vector>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -25,6 +26,8 @@ namespace {
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 // A bound of what is reserved ahead of the end, together with two windows.
 constexpr uint64_t kLeadBytesMax = 2 * Windows::kWindowBytesMax;
+// Zeros are written in steps, and so far ahead that a writer of small batches meets none of them.
+constexpr uint64_t kZeroStepBytes = uint64_t{64} << 10;
 // More than this for the first access to a page, and large copies do not pay.
 constexpr uint64_t kCheapAccessNs = 500;
 
@@ -139,6 +142,11 @@ struct Windows::Slot {
 
   std::atomic<uint64_t> log_end{0};
 
+  // No zeros are written below; kNever where there are none to be written. Set with the request,
+  // and then raised by the helper behind each step, so that a writer below it never meets one.
+  std::atomic<uint64_t> zero_at{kNever};
+  bool zeroing = false; // the helper is at a step
+
   void Prepare(File* file, uint64_t own_ticket, uint64_t position, uint64_t length, bool map) {
     std::unique_lock<std::mutex> lock(mutex);
     if (halted || ticket != own_ticket)
@@ -149,6 +157,9 @@ struct Windows::Slot {
     Status result =
         map ? Window::Map(file, position, length, &mapped) : file->Reserve(position + length);
     lock.lock();
+    if (!map && result.ok())
+      WriteZeros(file, position + length, &lock);
+    zero_at.store(kNever, std::memory_order_release);
     const uint64_t pieces = mapped == nullptr ? 0 : mapped->pieces();
     for (uint64_t i = 0; i < pieces && !halted && !mapped->abandoned() && result.ok(); i++) {
       // Where the log is already, pages are small and cost what they cost.
@@ -165,6 +176,30 @@ struct Windows::Slot {
       Answer(nullptr, result);
     running = false;
     ended.notify_all();
+  }
+
+  // From zero_at to `end`, until the writer comes there. What fails is left to the writer to find.
+  void WriteZeros(File* file, uint64_t end, std::unique_lock<std::mutex>* lock) {
+    static const std::vector<char> zeros(kZeroStepBytes, 0);
+    const uint64_t from = zero_at.load(std::memory_order_relaxed);
+    uint64_t at = from;
+    while (at < end && !halted && zero_at.load(std::memory_order_relaxed) == at) {
+      const uint64_t length = std::min(kZeroStepBytes, end - at);
+      zeroing = true;
+      lock->unlock();
+      const Status written = file->Write(at, zeros.data(), length);
+      lock->lock();
+      zeroing = false;
+      ended.notify_all();
+      if (!written.ok())
+        return;
+      at += length;
+      // A writer that came meanwhile has put an end to it.
+      if (zero_at.load(std::memory_order_relaxed) != kNever)
+        zero_at.store(at, std::memory_order_release);
+    }
+    // So that the next sync does not find them all to do.
+    file->StartWriting(from, at - from);
   }
 
   // REQUIRES: the lock.
@@ -190,9 +225,18 @@ bool Windows::Copy(uint64_t position, const void* bytes, size_t length) {
   return true;
 }
 
+void Windows::WillWrite(uint64_t position, size_t length) {
+  if (position + length <= slot_->zero_at.load(std::memory_order_acquire))
+    return;
+  std::unique_lock<std::mutex> lock(slot_->mutex);
+  slot_->zero_at.store(kNever, std::memory_order_relaxed);
+  slot_->ended.wait(lock, [&] { return !slot_->zeroing; });
+}
+
 void Windows::Extended(uint64_t end, size_t length) {
   if (!enabled_)
     return;
+  since_flush_ += length;
   slot_->log_end.store(end, std::memory_order_relaxed);
   all_bytes_ += length;
   since_ask_ += length;
@@ -207,7 +251,8 @@ void Windows::Extended(uint64_t end, size_t length) {
   if (small_bytes_ >= map_after_ && small_bytes_ >= all_bytes_ / 2) {
     AskForWindow(end);
   } else if (since_ask_ >= reserve_after_) {
-    if (Ask(end, end, reserve_bytes_, false))
+    const bool zeros = ZerosFrom(end) != kNever;
+    if (Ask(end, end, zeros ? kReserveAfterBytes : reserve_bytes_, false) && !zeros)
       reserve_bytes_ = std::min(reserve_bytes_ * 2, kWindowBytesMax);
   }
 }
@@ -256,6 +301,14 @@ void Windows::AskForWindow(uint64_t end) {
     window_bytes_ = std::min(window_bytes_ * 2, kWindowBytesMax);
 }
 
+uint64_t Windows::ZerosFrom(uint64_t end) const {
+  const bool flushed = reserve_after_ == 1 && flush_bytes_ < kZeroBelowBytes;
+  if (!flushed || current_ != nullptr)
+    return kNever;
+  const uint64_t from = std::max(end + kZeroStepBytes, zeroed_end_);
+  return from + -from % PageBytes();
+}
+
 bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
   uint64_t left = position < limit_ ? limit_ - position : 0;
   if (map)
@@ -270,6 +323,8 @@ bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
     return false;
   slot_->asked = true;
   const uint64_t ticket = ++slot_->ticket;
+  const uint64_t zeros_from = map ? kNever : ZerosFrom(end);
+  slot_->zero_at.store(zeros_from, std::memory_order_release);
   lock.unlock();
   const bool posted = Helper::Post([slot = slot_, file = file_, ticket, position, length, map] {
     slot->Prepare(file.get(), ticket, position, length, map);
@@ -279,11 +334,14 @@ bool Windows::Ask(uint64_t end, uint64_t position, uint64_t length, bool map) {
     asked_at_ = end;
     asked_end_ = position + length;
     asked_to_map_ = map;
+    if (zeros_from != kNever)
+      zeroed_end_ = asked_end_;
     ask_at_ = kNever; // until it is answered
     small_bytes_ = all_bytes_ = since_ask_ = 0;
   } else {
     lock.lock();
     slot_->asked = false;
+    slot_->zero_at.store(kNever, std::memory_order_relaxed);
     ask_at_ = end + kWindowBytesMin;
   }
   return posted;
@@ -304,6 +362,9 @@ void Windows::Flushed() {
   }
   small_bytes_ = all_bytes_ = 0;
   window_bytes_ = kWindowBytesMin;
+  if (since_flush_ > 0)
+    flush_bytes_ = (flush_bytes_ * 7 + since_flush_) / 8;
+  since_flush_ = 0;
 }
 
 bool Windows::Idle() const {
@@ -332,7 +393,7 @@ void Windows::Resume() {
   std::lock_guard<std::mutex> lock(slot_->mutex);
   slot_->halted = false;
   slot_->log_end.store(0, std::memory_order_relaxed); // it may be shorter now
-  ask_at_ = lead_ = 0;
+  ask_at_ = lead_ = zeroed_end_ = 0;
 }
 
 } // namespace seglog

@@ -131,6 +131,7 @@ Status Segment::Fits(const BatchRange& range) const {
 Status Segment::Put(const uint8_t* bytes, size_t length) {
   if (windows_->Copy(size_, bytes, length))
     return Status::Ok();
+  windows_->WillWrite(size_, length);
   const Status status = file_->Write(size_, bytes, length);
   if (status.ok())
     return status;

@@ -268,6 +268,13 @@ napi_value Flush(napi_env env, napi_callback_info info) {
                [](Segment* segment) { return segment->Flush(); });
 }
 
+napi_value FlushNow(napi_env env, napi_callback_info info) {
+  const Arguments<1> arguments(env, info);
+  std::shared_ptr<Segment>* segment;
+  const Status status = SegmentOf(arguments, &segment);
+  return arguments.Return(status.ok() ? (*segment)->Flush() : status);
+}
+
 napi_value Truncate(napi_env env, napi_callback_info info) {
   const Arguments<2> arguments(env, info);
   int64_t offset = 0;
@@ -330,6 +337,7 @@ void ExportSegmentJobs(Napi::Env env, Napi::Object exports) {
   Export(env, exports, "segmentOpen", Open);
   Export(env, exports, "segmentsOpen", OpenAll);
   Export(env, exports, "segmentFlush", Flush);
+  Export(env, exports, "segmentFlushNow", FlushNow);
   Export(env, exports, "segmentTruncate", Truncate);
   Export(env, exports, "segmentSeal", Seal);
   Export(env, exports, "segmentSealNow", SealNow);

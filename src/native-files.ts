@@ -3,6 +3,7 @@
  * owns its descriptor, so that a worker that is terminated meanwhile leaves none open, which those
  * of Node's own file system do.
  */
+import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { SeglogError } from './errors.js'
 import { native, Status, statusError } from './native.js'
 
@@ -49,7 +50,28 @@ export async function syncPath(path: string): Promise<SeglogError | undefined> {
   } catch (error) {
     throw named(path, error)
   }
-  if (errno === 0) return undefined
+  return errno === 0 ? undefined : unopened(path, errno)
+}
+
+/** As `syncPath`, before it returns. Throws what that rejects with. */
+export function syncPathNow(path: string): SeglogError | undefined {
+  let fd: number
+  try {
+    fd = openSync(path, 'r')
+  } catch (error) {
+    return unopened(path, -(error as NodeJS.ErrnoException).errno!)
+  }
+  try {
+    fsyncSync(fd)
+  } catch (error) {
+    throw statusError(Status.IO, path, -(error as NodeJS.ErrnoException).errno!)
+  } finally {
+    closeSync(fd)
+  }
+  return undefined
+}
+
+function unopened(path: string, errno: number): SeglogError {
   const many = errno === 24 || errno === 23
   const text = `${path} cannot be opened for its sync`
   return new SeglogError(many ? 'TOO_MANY_FILES' : 'IO', text, { errno })

@@ -223,6 +223,8 @@ export interface NativeAddon {
   segmentInfo(handle: number): number
   /** The log to disk, in the pool; a failure fences the segment. Indexes: see `segmentSeal`. */
   segmentFlush(handle: number): Promise<void>
+  /** The same before it returns. Errors: CLOSED, FENCED, TOO_MANY_FILES, IO. */
+  segmentFlushNow(handle: number): number
   /**
    * Cuts everything at and above `offset`, indexes too, in the pool. A sealed segment takes appends
    * again afterwards, also where there was nothing to cut.

@@ -9,6 +9,7 @@
 import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
 import { native } from '../native.js'
+import { findPlaces } from '../native-records.js'
 import { type BatchHeader, batchAt, batchBytes, crcMatches, headerIn } from '../records/batch.js'
 import { decompress } from '../records/compression.js'
 import { RecordCursor } from '../records/cursor.js'
@@ -16,7 +17,13 @@ import { BatchField, HEADER_BYTES } from '../records/format.js'
 import { isOldMagic } from '../records/message-set-format.js'
 import { iterateRecords } from '../records/reader.js'
 import type { Slice } from '../storage/slice.js'
-import { StoredRecord, storedCopy } from './stored-record.js'
+import {
+  addFromCursor,
+  addRecords,
+  RecordTable,
+  type StoredRecord,
+  storedCopy,
+} from './stored-record.js'
 
 /** What the addon lends out of warm memory; see native/buffer_pool.h. */
 const CHUNK_BYTES = 256 * 1024
@@ -128,6 +135,9 @@ export class ChunkReader {
     let at = 0
     while (chunk.length - at > BatchField.MAGIC && this.#leftBytes > 0) {
       if (this.#next >= this.#range.to) return
+      const walked = this.#walk(chunk, at, records)
+      at += walked
+      if (walked > 0) continue
       if (isOldMagic(chunk[at + BatchField.MAGIC])) {
         const sizeBytes = batchBytes(chunk, at)
         if (sizeBytes > chunk.length - at) return
@@ -158,6 +168,21 @@ export class ChunkReader {
       this.#leftBytes -= sizeBytes
       at += sizeBytes
     }
+  }
+
+  /**
+   * Plain, sound batches that follow one another, many at once. Returns how many bytes they are;
+   * at 0 the batch at `at` is something else.
+   */
+  #walk(chunk: Buffer, at: number, records: StoredRecord[]): number {
+    const bytesMax = Math.min(this.#leftBytes, chunk.length)
+    const range = { from: this.#next, to: this.#range.to, bytesMax }
+    const found = findPlaces(chunk, at, range)
+    if (found.sizeBytes === 0) return 0
+    addRecords(records, new RecordTable(chunk, found.times, found.places))
+    this.#next = found.nextOffset
+    this.#leftBytes -= found.sizeBytes
+    return found.sizeBytes
   }
 
   /** A message of magic 0 or 1, with all that is compressed in it. */
@@ -215,7 +240,6 @@ export class ChunkReader {
 
   #records(chunk: Buffer, at: number, header: BatchHeader, records: StoredRecord[]): void {
     const { to, maxOutputBytes } = this.#range
-    const from = this.#next
     const end = at + header.sizeBytes
     let bytes = chunk
     let cursor: RecordCursor
@@ -228,10 +252,7 @@ export class ChunkReader {
       this.turnBytes += bytes.length
       cursor = new RecordCursor(bytes, 0, bytes.length, header)
     }
-    while (cursor.next()) {
-      if (cursor.offset >= to) return
-      if (cursor.offset >= from) records.push(new StoredRecord(bytes, cursor))
-    }
+    addFromCursor(records, bytes, cursor, { from: this.#next, to })
   }
 }
 

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { ioError } from '../atomic-file.js'
 import { SeglogError } from '../errors.js'
 import { native, Status, statusError } from '../native.js'
-import { syncPath } from '../native-files.js'
+import { syncPath, syncPathNow } from '../native-files.js'
 import { segmentName } from './log-files.js'
 import type { SegmentEntry } from './segments.js'
 
@@ -206,6 +206,47 @@ export class Flusher {
       })
       await this.#round
     }
+  }
+
+  /**
+   * As `flush` up to the log's end, before it returns. Throws what that rejects with, and READ_ONLY
+   * while something holds the syncs.
+   */
+  flushNow(): void {
+    if (this.#fenced) throw this.#fenced
+    const { directory, endOffset, recoveryPoint, activeHandle } = this.#log
+    if (recoveryPoint >= endOffset && !this.#directoryDirty) return
+    if (this.#held !== undefined) {
+      throw new SeglogError('READ_ONLY', `${directory} is being changed; call again after it`)
+    }
+    this.#sealAgain()
+    for (const handle of this.#unsettled) this.#orFenceNow(native.segmentSealNow(handle))
+    this.#orFenceNow(native.segmentFlushNow(activeHandle))
+    for (const baseOffset of this.#unsynced) {
+      this.#syncPathNow(join(directory, `${segmentName(baseOffset)}.log`))
+      this.#unsynced.delete(baseOffset)
+    }
+    if (this.#directoryDirty) this.#syncPathNow(directory)
+    this.#directoryDirty = false
+    this.#log.flushed(endOffset)
+  }
+
+  #orFenceNow(status: number): void {
+    if (status >= 0) return
+    const error = statusError(status, this.#log.directory)
+    if (!isWantOfFiles(error)) this.fence(error)
+    throw error
+  }
+
+  #syncPathNow(path: string): void {
+    let unopened: SeglogError | undefined
+    try {
+      unopened = syncPathNow(path)
+    } catch (error) {
+      this.fence(error)
+      throw error
+    }
+    if (unopened) throw unopened
   }
 
   async #sync(): Promise<void> {

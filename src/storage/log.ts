@@ -245,6 +245,12 @@ export class Log {
     await this.#closing
   }
 
+  /** As `flush`, before it returns. Throws what that rejects with, CLOSED, READ_ONLY. */
+  flushNow(): void {
+    this.#state.checkWritable()
+    this.#state.flusher.flushNow()
+  }
+
   /**
    * Moves the log's start up to `offset`; below or at the start it does nothing. Whole segments
    * below stay until `deleteBefore` or retention. Throws OFFSET_OUT_OF_RANGE above the end, CLOSED,

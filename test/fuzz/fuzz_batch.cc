@@ -1,7 +1,9 @@
 // Hostile batches: no bytes make the checks read beyond them, and what they accept is a batch by
 // the rules that a reader relies on.
+#include "../../native/places.h"
 #include "fuzz.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -86,4 +88,39 @@ SEGMENT_TEST(Fuzz_Batches_of_a_leader_of_any_bytes_leave_the_segment_whole) {
       Remove(PathOf(base) + ending);
     base++;
   });
+}
+
+// Every row lies in the chunk, whatever stands there, and names offsets that rise.
+TEST(Fuzz_Places_of_records_in_bytes_of_any_kind_lie_within_them) {
+  size_t found_rows = 0;
+  Fuzz("places", 10000, [&](Random* random) {
+    Bytes chunk;
+    int64_t base = 0;
+    for (uint64_t left = 1 + random->Below(3); left > 0; left--) {
+      Bytes batch = HostileBatch(random);
+      if (batch.size() >= format::kHeaderBytes)
+        StoreBig<int64_t>(batch.data(), base);
+      chunk.insert(chunk.end(), batch.begin(), batch.end());
+      base += 1 + static_cast<int64_t>(random->Below(5));
+    }
+    const auto exact = Exact(chunk);
+    double times[64];
+    int32_t places[192];
+    const PlaceRows rows = {times, places, random->Below(33)};
+    const PlaceRange range = {static_cast<int64_t>(random->Below(4)), 20, chunk.size()};
+    const PlacesFound found = FindPlaces(exact.get(), chunk.size(), 0, range, rows);
+    CHECK(found.rows <= rows.rows_max && found.bytes <= chunk.size());
+    for (size_t row = 0; row < found.rows; row++) {
+      CHECK(times[2 * row] >=
+            (row == 0 ? static_cast<double>(range.from) : times[2 * row - 2] + 1));
+      for (size_t part = 0; part < 4; part += 2) {
+        const int32_t start = places[6 * row + part];
+        const int32_t length = places[6 * row + part + 1];
+        CHECK(start >= 0 && length >= -1);
+        CHECK(static_cast<size_t>(start + std::max(length, 0)) <= found.bytes);
+      }
+    }
+    found_rows += found.rows;
+  });
+  CHECK(found_rows > 0);
 }
