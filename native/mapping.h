@@ -101,7 +101,7 @@ class Windows {
   // helper pays 1.5 to 8 us for the page, by machine. Together they cost less than the calls only
   // while a page takes several batches: a third of it at 1 KiB, a tie at 4 KiB.
   static constexpr size_t kCopyBelowBytes = size_t{4} << 10;
-  static constexpr size_t kCopyCheaplyBelowBytes = size_t{64} << 10;
+  static constexpr size_t kCopyCheaplyBelowBytes = size_t{192} << 10;
 
   // Copies to `position`, where a window that holds all of it is ready. False: write it.
   bool Copy(uint64_t position, const void* bytes, size_t length);

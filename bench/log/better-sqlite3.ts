@@ -27,7 +27,6 @@ export const betterSqlite3: StoreKind = {
     'several; synchronous = NORMAL, which syncs at checkpoints only; durable: FULL; read: ' +
     'pages of 1000 rows',
   package: 'better-sqlite3',
-  overlaps: false,
   open(directory, durable) {
     const database = new (loadStore<BetterSqlite3>('better-sqlite3'))(join(directory, 'records.db'))
     database.pragma('journal_mode = WAL')

@@ -44,7 +44,6 @@ export const classicLevel: StoreKind = {
     'LevelDB; put, or batch for several, awaited; durable: the same with sync: true, which ' +
     'LevelDB groups where they overlap; read: values().nextv(1000)',
   package: 'classic-level',
-  overlaps: true,
   async open(directory, durable) {
     const { ClassicLevel: Class } = loadStore<ClassicLevel>('classic-level')
     const level = new Class(join(directory, 'records'), {
@@ -66,6 +65,7 @@ export const classicLevel: StoreKind = {
     return {
       append: put,
       appendDurable: put,
+      appendAwaited: put,
       async read(visit) {
         const values = level.values({ highWaterMarkBytes: CHUNK_BYTES, fillCache: false })
         try {

@@ -29,7 +29,6 @@ export const lmdb: StoreKind = {
     'which resolve after commit and sync, and which lmdb groups into one commit where they ' +
     'overlap; read: getRange',
   package: 'lmdb',
-  overlaps: true,
   open(directory, durable) {
     const { open } = loadStore<Lmdb>('lmdb')
     // With overlappingSync a promise resolves before the sync, and durable would not be durable.
@@ -43,17 +42,19 @@ export const lmdb: StoreKind = {
     const putAll = (values: readonly Buffer[]) => {
       for (const value of values) database.putSync(next++, value, rising)
     }
+    const putDurably = (values: readonly Buffer[]) => {
+      if (values.length === 1) return database.put(next++, values[0]!)
+      return database.transaction(() => {
+        for (const value of values) void database.put(next++, value)
+      })
+    }
     return {
       append(values) {
         if (values.length === 1) putAll(values)
         else database.transactionSync(() => putAll(values))
       },
-      appendDurable(values) {
-        if (values.length === 1) return database.put(next++, values[0]!)
-        return database.transaction(() => {
-          for (const value of values) void database.put(next++, value)
-        })
-      },
+      appendDurable: putDurably,
+      appendAwaited: putDurably,
       read(visit) {
         for (const { value } of database.getRange()) {
           if (!visit(value)) return

@@ -11,7 +11,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store, StoreKind } from './store.js'
 
-export const phases = ['append', 'read', 'durable', 'overlapping'] as const
+export const phases = ['append', 'read', 'durable', 'awaited', 'overlapping'] as const
 export type Phase = (typeof phases)[number]
 
 /** Records per second; a phase that the store has not is left out. */
@@ -101,12 +101,19 @@ async function readFor(store: Store, limitMs: number, appended: number): Promise
   return (records * 1000) / elapsedMs
 }
 
-async function durableFor(store: Store, groups: Buffer[][], inFlight: number, limitMs: number) {
+type DurableAppend = Store['appendDurable']
+
+async function durableFor(
+  append: DurableAppend,
+  groups: Buffer[][],
+  inFlight: number,
+  limitMs: number,
+) {
   const start = performance.now()
   let calls = 0
   const lane = async () => {
     while (performance.now() - start < limitMs) {
-      const done = store.appendDurable(groups[calls % groups.length]!)
+      const done = append(groups[calls % groups.length]!)
       if (done !== undefined) await done
       calls++
     }
@@ -179,11 +186,15 @@ export async function measureStore(
   const rates: Rates = await appendAndRead(trial, wanted, phaseMs)
   const groups = groupsOf(wanted)
   await trial.with(true, async (store) => {
-    await durableFor(store, groups, 1, phaseMs)
-    rates.durable = await durableFor(store, groups, 1, DURABLE * phaseMs)
-    if (!kind.overlaps || wanted.perCall > 1) return
-    await durableFor(store, groups, IN_FLIGHT, phaseMs)
-    rates.overlapping = await durableFor(store, groups, IN_FLIGHT, DURABLE * phaseMs)
+    const measure = async (append: DurableAppend, inFlight: number) => {
+      await durableFor(append, groups, inFlight, phaseMs)
+      return durableFor(append, groups, inFlight, DURABLE * phaseMs)
+    }
+    rates.durable = await measure((values) => store.appendDurable(values), 1)
+    const { appendAwaited } = store
+    if (appendAwaited === undefined) return
+    rates.awaited = await measure(appendAwaited, 1)
+    if (wanted.perCall === 1) rates.overlapping = await measure(appendAwaited, IN_FLIGHT)
   })
   return rates
 }

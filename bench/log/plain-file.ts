@@ -50,7 +50,6 @@ export const plainFile: StoreKind = {
   note:
     'a length before each value, framed in JavaScript, one fs.writeSync a call; durable: ' +
     'fdatasyncSync after it; read by 1 MiB; no checksum, no index, no recovery',
-  overlaps: false,
   open(directory) {
     const file = openSync(join(directory, 'records'), 'a+')
     const framer = new Framer()

@@ -15,8 +15,13 @@ export interface Store {
    * does not lose them.
    */
   append(values: readonly Buffer[]): undefined | PromiseLike<unknown>
-  /** As `append`, and on the disk. REQUIRES: opened as durable. */
+  /**
+   * As `append`, and on the disk, in the way that is fastest for one call at a time. REQUIRES:
+   * opened as durable.
+   */
   appendDurable(values: readonly Buffer[]): undefined | PromiseLike<unknown>
+  /** The same without keeping the thread, where the store can: calls may overlap. */
+  appendAwaited?(values: readonly Buffer[]): PromiseLike<unknown>
   /** Everything from the first record on, in order. */
   read(visit: Visit): void | Promise<void>
   close(): void | Promise<void>
@@ -28,8 +33,6 @@ export interface StoreKind {
   readonly note: string
   /** The npm package that is the store, where it is not part of the project. */
   readonly package?: string
-  /** Whether durable appends may overlap and then share a sync. */
-  readonly overlaps: boolean
   /** `directory` is empty. */
   open(directory: string, durable: boolean): Store | Promise<Store>
 }

@@ -55,7 +55,7 @@ test('a trial of a store prints a rate for each phase and leaves no file', (t) =
   const { status, stdout } = run('log/trial', 'seglog', '1024', '1', '20', directory)
   assert.equal(status, 0)
   const rates = JSON.parse(stdout) as Record<string, number>
-  assert.deepEqual(Object.keys(rates), ['append', 'read', 'durable', 'overlapping'])
+  assert.deepEqual(Object.keys(rates), ['append', 'read', 'durable', 'awaited', 'overlapping'])
   for (const rate of Object.values(rates)) assert.ok(rate > 0 && Number.isFinite(rate))
   assert.deepEqual(readdirSync(directory), [])
 })

@@ -64,7 +64,8 @@ function append(log: OpenLog, durable: boolean): void {
 
 async function flush(log: OpenLog): Promise<void> {
   const end = log.endOffset
-  await log.flush()
+  if (random.chance(0.4)) log.flushSync()
+  else await log.flush()
   tell('d', end)
 }
 
