@@ -6,8 +6,8 @@ export const seglog: StoreKind = {
   name: 'seglog',
   note:
     'openLog; append(records): one batch with CRC-32C and both indexes, in the page cache; ' +
-    'durable: flushSync after it; awaited: appendDurable, which shares the fdatasync of a thread; ' +
-    'read: readBatches()',
+    'durable: flushSync after it; awaited: appendDurable, which shares the fdatasync of a ' +
+    'thread; read: readBatches()',
   async open(directory) {
     const log = await openLog(directory)
     return {

@@ -35,7 +35,11 @@ const tables: { phase: Phase; perCall: number; title: string }[] = [
   { phase: 'durable', perCall: 1, title: 'durable append, 1 record a call, one call at a time' },
   { phase: 'durable', perCall: 100, title: 'durable append, 100 records a call, one at a time' },
   { phase: 'awaited', perCall: 1, title: 'the same awaited, the thread free: 1 record a call' },
-  { phase: 'awaited', perCall: 100, title: 'the same awaited, the thread free: 100 records a call' },
+  {
+    phase: 'awaited',
+    perCall: 100,
+    title: 'the same awaited, the thread free: 100 records a call',
+  },
   {
     phase: 'overlapping',
     perCall: 1,

@@ -36,10 +36,23 @@ export function parseClient<const O extends Options>(
   usage: string,
 ): Parsed<O> {
   try {
-    return parseArgs({ args, allowPositionals: true, options: { ...common, ...options } })
+    const all = { ...common, ...options }
+    return parseArgs({ args: withSigns(args, all), allowPositionals: true, options: all })
   } catch (error) {
     throw new UsageError(commandLineFault(error), usage)
   }
+}
+
+/** A number below 0 behind an option that takes text is its value, and no option. */
+function withSigns(args: readonly string[], options: Options): string[] {
+  const joined: string[] = []
+  for (const [i, arg] of args.entries()) {
+    const name = /^--([a-z-]+)$/.exec(args[i - 1] ?? '')?.[1]
+    const isValue = name !== undefined && options[name]?.type === 'string' && /^-\d+$/.test(arg)
+    if (isValue) joined[joined.length - 1] += `=${arg}`
+    else joined.push(arg)
+  }
+  return joined
 }
 
 /** host:port, with IPv6 in brackets; several with commas. */

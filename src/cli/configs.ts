@@ -4,7 +4,7 @@
 
 import { quoted } from '../arguments.js'
 import {
-  alterConfigs,
+  alterKnown,
   type ConfigChange,
   type ConfigResource,
   describeConfigs,
@@ -53,6 +53,8 @@ export async function run(args: string[], io: Io): Promise<number> {
           ...entry,
         }))
         out.rows('config', columns, rows)
+        if (rows.length > 0 || values.json) return
+        out.say('nothing is set; --all shows what stands at its default', 'none', {})
       }),
     )
   }
@@ -66,7 +68,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   if (changes.length === 0) throw new UsageError('--set or --delete is needed', USAGE)
   return listing(io, values.json, (out) =>
     withCluster(bootstrap, async (cluster) => {
-      await alterConfigs(cluster, resource, changes)
+      await alterKnown(cluster, resource, changes)
       const what = resource.name === '' ? 'all brokers' : `${type} ${resource.name}`
       out.say(`${what} altered`, 'altered', { resource: type, resourceName: resource.name })
     }),

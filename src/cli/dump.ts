@@ -127,7 +127,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   try {
     options = parse(args)
   } catch (error) {
-    io.stderr.write(`seglog dump: ${commandLineFault(error)}\n${USAGE}\n`)
+    io.stderr.write(`${USAGE}\nseglog: ${commandLineFault(error)}\n`)
     return 2
   }
   if (options.help) {

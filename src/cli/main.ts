@@ -52,17 +52,17 @@ async function main(args: string[], io: Io): Promise<number> {
   const load = subcommands.get(name)
   if (!load) {
     const what = name.startsWith('-') ? 'option' : 'subcommand'
-    io.stderr.write(name ? `seglog: there is no ${what} ${name}\n${USAGE}` : USAGE)
+    io.stderr.write(name ? `${USAGE}seglog: there is no ${what} ${name}\n` : USAGE)
     return 2
   }
   try {
     const subcommand = await load()
     return await subcommand.run(rest, io)
   } catch (error) {
+    // What was wrong comes last, where it is seen.
+    if (error instanceof UsageError) io.stderr.write(error.usage)
     io.stderr.write(`seglog: ${textOf(error)}\n`)
-    if (!(error instanceof UsageError)) return 1
-    io.stderr.write(error.usage)
-    return 2
+    return error instanceof UsageError ? 2 : 1
   }
 }
 

@@ -2,7 +2,7 @@
  * `seglog produce TOPIC`: lines of stdin or of a file as records. Ends when the input does, and
  * says where the records are. With acks=all, the default, what it said is stored is stored once.
  */
-import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { Cluster } from '../client/cluster.js'
 import { partitionOfKey } from '../client/partitioner.js'
 import { RecordSender, type SenderOptions } from '../client/record-sender.js'
@@ -32,6 +32,8 @@ const USAGE = `usage: seglog produce TOPIC [--file FILE] [--key-separator TEXT] 
   --json-lines        each line is an object as \`seglog consume --json\` prints it
   --headers           headers of every record; may be repeated
   --partition         where all of them go, whatever their keys
+  --compression       of each batch; default none
+  --acks              who must have a record before it counts as stored; default all
   --timeout-ms        how long a batch is tried; default 120000
 ${COMMON_USAGE}`
 
@@ -73,23 +75,19 @@ export async function run(args: string[], io: Io): Promise<number> {
   const read = readerOf(values)
   const sending = sendingOf(values)
   const bootstrap = parseBootstrap(values['bootstrap-server'], USAGE)
-  const input = values.file === undefined ? process.stdin : createReadStream(values.file)
+  const file = values.file === undefined ? undefined : await open(values.file)
+  const input = file?.createReadStream() ?? process.stdin
   return listing(io, values.json, (out) =>
     withCluster(bootstrap, async (cluster) => {
       const batches = new Batches(cluster, topic, partition, sending)
       await batches.open()
-      let number = 0
-      for await (const lines of linesOf(input)) {
-        for (const line of lines) {
-          batches.add(read(line, ++number))
-          if (batches.due) await batches.sendDue()
-        }
-      }
+      const failure = await batches.addAll(input, read)
       await batches.sendAll()
       const rows = batches.rows()
       const records = rows.reduce((sum, row) => sum + row.records, 0)
       out.say(`${counted(records, 'record')} to ${topic}`, 'summary', { topic, records })
       out.rows('partition', ['partition', 'records', 'firstOffset', 'lastOffset'], rows)
+      if (failure !== undefined) throw failure
     }),
   )
 }
@@ -171,6 +169,31 @@ class Batches {
     this.#count = topic.partitions.length
     this.#current = this.#cluster.env.random.below(this.#count)
     if (this.#fixed !== undefined) this.#check(this.#fixed)
+  }
+
+  /**
+   * Takes what the lines of the input say. What stands before a line that says nothing is stored:
+   * resolves with why there is no more, or undefined at the end.
+   */
+  async addAll(input: AsyncIterable<Buffer | string>, read: LineReader): Promise<unknown> {
+    let number = 0
+    const lines = linesOf(input)
+    for (;;) {
+      const group: InputRecord[] = []
+      let failure: unknown
+      try {
+        const { done, value = [] } = await lines.next()
+        if (done) return undefined
+        for (const line of value) group.push(read(line, ++number))
+      } catch (error) {
+        failure = error
+      }
+      for (const record of group) {
+        this.add(record)
+        if (this.due) await this.sendDue()
+      }
+      if (failure !== undefined) return failure
+    }
   }
 
   /** Takes a record. */

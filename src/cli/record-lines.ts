@@ -32,6 +32,10 @@ export function plainLines(
 export function jsonLines(headers: readonly RecordHeaderInput[]): LineReader {
   return (line, number) => {
     const parsed = objectIn(line, number)
+    // A name that is misspelt would be a record without a value, which deletes what has its key.
+    const stranger = Object.keys(parsed).find((name) => !FIELDS.has(name))
+    if (stranger !== undefined) throw badLine(number, `there is no field ${quoted(stranger)}`)
+    if (!('value' in parsed)) throw badLine(number, 'it has no value; null is one')
     const timestamp = optionalNumber(parsed, 'timestamp', number)
     const partition = optionalNumber(parsed, 'partition', number)
     return {
@@ -43,6 +47,22 @@ export function jsonLines(headers: readonly RecordHeaderInput[]): LineReader {
     }
   }
 }
+
+/** What `seglog consume --json` prints of a record. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'topic',
+  'partition',
+  'offset',
+  'timestamp',
+  'timestampType',
+  'key',
+  'keyEncoding',
+  'value',
+  'valueEncoding',
+  'headers',
+])
+
+const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -69,6 +89,7 @@ function bytesIn(fields: Fields, name: string, number: number): Uint8Array | nul
   if (encoding !== 'utf8' && encoding !== 'base64') {
     throw badLine(number, `${name}Encoding is utf8 or base64`)
   }
+  if (encoding === 'base64' && !BASE64.test(value)) throw badLine(number, `${name} is no base64`)
   return Buffer.from(value, encoding)
 }
 

@@ -3,7 +3,7 @@
  * of any broker that speaks it.
  */
 import {
-  alterConfigs,
+  alterKnown,
   type ConfigChange,
   type ConfigEntry,
   describeConfigs,
@@ -29,13 +29,13 @@ import { counted, type Io } from './output.js'
 import { UsageError } from './usage.js'
 
 const USAGE = `usage: seglog topics list [--internal]
-       seglog topics describe [TOPIC]...
+       seglog topics describe [--internal] [TOPIC]...
        seglog topics create TOPIC [--partitions N] [--replication-factor N]
            [--config KEY=VALUE]... [--if-not-exists]
        seglog topics alter TOPIC [--partitions N] [--config KEY=VALUE]...
            [--delete-config KEY]...
        seglog topics delete TOPIC... [--if-exists]
-  --internal          list what begins as internal topics do, too
+  --internal          list or describe what begins as internal topics do, too
   --partitions        of a new topic, else as the broker has it; of an old one, more than it has
   --config            sets a key of its configuration; may be repeated
   --delete-config     takes a key back to the broker's value; may be repeated
@@ -59,7 +59,7 @@ type Action = (cluster: Cluster, names: string[], values: Values, out: Listing) 
 /** Which options an action takes, besides those of all. */
 const actions = new Map<string, { takes: readonly (keyof typeof options)[]; run: Action }>([
   ['list', { takes: ['internal'], run: list }],
-  ['describe', { takes: [], run: describe }],
+  ['describe', { takes: ['internal'], run: describe }],
   [
     'create',
     { takes: ['partitions', 'replication-factor', 'config', 'if-not-exists'], run: create },
@@ -112,9 +112,11 @@ async function list(cluster: Cluster, names: string[], values: Values, out: List
   out.rows('topic', ['topic', 'partitions', 'replicationFactor'], rows)
 }
 
-async function describe(cluster: Cluster, names: string[], _values: Values, out: Listing) {
-  const { topics } = await cluster.metadata(names.length === 0 ? null : names)
-  for (const topic of topics) await describeOne(cluster, topic, out)
+async function describe(cluster: Cluster, names: string[], values: Values, out: Listing) {
+  const isAll = names.length === 0
+  const { topics } = await cluster.metadata(isAll ? null : names)
+  const shown = topics.filter(({ isInternal }) => !isAll || values.internal || !isInternal)
+  for (const topic of shown) await describeOne(cluster, topic, out)
 }
 
 async function describeOne(cluster: Cluster, topic: TopicMetadata, out: Listing) {
@@ -201,7 +203,7 @@ async function alter(cluster: Cluster, names: string[], values: Values, out: Lis
   if (partitions === undefined && changes.length === 0) {
     throw new UsageError('--partitions, --config or --delete-config is needed', USAGE)
   }
-  if (changes.length > 0) await alterConfigs(cluster, { type: 'topic', name }, changes)
+  if (changes.length > 0) await alterKnown(cluster, { type: 'topic', name }, changes)
   if (partitions !== undefined) await createPartitions(cluster, name, partitions)
   out.say(`topic ${name} altered`, 'altered', { topic: name })
 }

@@ -96,3 +96,23 @@ export async function alterConfigs(
   const answer = responses[0]
   checkCode(answer?.errorCode ?? -1, textOf(resource), answer?.errorMessage)
 }
+
+/**
+ * As `alterConfigs`, but a key that is to be taken back must be one that the resource has: brokers
+ * say nothing of a misspelt one. Rejects with BAD_ARGUMENT.
+ */
+export async function alterKnown(
+  cluster: Cluster,
+  resource: ConfigResource,
+  changes: readonly ConfigChange[],
+): Promise<void> {
+  if (changes.some((change) => 'unset' in change)) {
+    const entries = await describeConfigs(cluster, resource)
+    const known = new Set(entries.map(({ name }) => name))
+    const stranger = changes.find((change) => 'unset' in change && !known.has(change.name))
+    if (stranger !== undefined) {
+      throw new SeglogError('BAD_ARGUMENT', `${textOf(resource)}: no ${stranger.name} is set`)
+    }
+  }
+  await alterConfigs(cluster, resource, changes)
+}

@@ -82,12 +82,12 @@ async function openAsRemembered(
   const { clean, recoveryPoint, logStartOffset } = known
   const options = { ...defaultLogOptions, ...tuning, logStartOffset }
   if (!clean) return Log.open(path, { ...options, recoveryPoint }, env.now(), env)
-  const log = await Log.open(path, { ...options, clean }, env.now(), env)
+  const log = await Log.open(path, { ...options, clean, recoveryPoint }, env.now(), env)
   if (isAsClosed(log, recoveryPoint)) return log
   // Somebody changed, cut or put back files since: what they remember is of another log.
   const found = `it was closed at ${recoveryPoint} and ends at ${log.endOffset}`
   await log.close()
-  const again = await Log.open(path, options, env.now(), env)
+  const again = await Log.open(path, { ...options, recoveryPoint }, env.now(), env)
   again.report.damage ??= `${path} was changed after it was closed (${found}); it was read anew`
   return again
 }

@@ -2,7 +2,8 @@
  * Opens the segments of one folder when its log starts, and brings them into a state that can be
  * appended to.
  *
- * After a clean stop nothing is scanned. Otherwise the segments that reach above the recovery point
+ * After a clean stop nothing is scanned, unless its newest segment turns out to be damaged.
+ * Otherwise the segments that reach above the recovery point
  * are read batch by batch. What is broken at or above it was never reported as durable: the log is
  * cut there, and segments behind the cut are removed. Damage below it stays on disk as it is, an
  * error for those who read it. Where no recovery point is known, everything but the newest segment
@@ -145,7 +146,7 @@ class Loading {
       break
     }
     const end = this.segments.at(-1)?.nextOffset
-    if (end === undefined || this.#clean || end >= (this.#recoveryPoint ?? 0)) return
+    if (end === undefined || end >= (this.#recoveryPoint ?? 0)) return
     this.report.damage ??= `it ends at ${end}; all below ${this.#recoveryPoint} was on disk before`
   }
 
@@ -214,7 +215,13 @@ class Loading {
       recover: !this.#clean,
       ...(recoverFrom === undefined ? {} : { recoverFrom }),
     }
-    const found = await this.#open(i, { ...this.#options, ...recovery })
+    let found = await this.#open(i, { ...this.#options, ...recovery })
+    const isSpoilt = found.damage !== Status.OK || found.nextOffset !== recoverFrom
+    if (isNewest && this.#clean && recoverFrom !== undefined && isSpoilt) {
+      // Not as it was closed: it is read, and what is sound behind damage is kept.
+      await native.segmentClose(found.handle, false)
+      found = await this.#open(i, { ...this.#options, recover: true, recoverFrom })
+    }
     const cutBytes = this.#take(i, found)
     // Else a loss of power may bring back what was cut, behind what is written in its place.
     if (cutBytes > 0 && isNewest && found.damage !== Status.OK) {

@@ -36,6 +36,19 @@ test('a key is set, and taken back', async (t) => {
   assert.equal(await value(), undefined)
 })
 
+test('a key to be taken back that is misspelt is told', async (t) => {
+  const configs = await scene(t)
+  const wrong = configs('alter', 'topic', 't', '--delete', 'retention.sm')
+  await assert.rejects(wrong, { code: 'BAD_ARGUMENT', message: 'topic t: no retention.sm is set' })
+})
+
+test('a topic with no configs of its own says so', async (t) => {
+  const configs = await scene(t)
+  await configs('alter', 'topic', 't', '--delete', 'segment.ms')
+  const { stdout } = await configs('describe', 'topic', 't')
+  assert.match(stdout, /^nothing is set; --all shows/)
+})
+
 test('a key of one broker, and of all of them, are two', async (t) => {
   const configs = await scene(t)
   await configs('alter', 'broker', '0', '--set', 'log.retention.ms=5')

@@ -129,6 +129,10 @@ for (const [where, expected] of [
     ['--topic', 't:1', '--shift-by=-1'],
     [0, 0],
   ],
+  [
+    ['--topic', 't:1', '--shift-by', '-1'],
+    [0, 0],
+  ],
 ] as const) {
   test(`offsets are reset by ${where.join(' ')}`, async (t) => {
     const { groups, offsets } = await scene(t)

@@ -84,12 +84,18 @@ test('a key chooses the partition, and is printed in front of the value', async 
   }
 })
 
-test('a line without the separator is named, and what came before is not sent', async (t) => {
+test('a line without the separator is named, and what came before is stored', async (t) => {
   const { produce, all } = await scene(t)
-  await assert.rejects(produce('a:1\nb\n', '--key-separator', ':'), {
+  await assert.rejects(produce('a:1\nb\nc:3\n', '--key-separator', ':'), {
     message: 'line 2 of the input: no separator ":" between key and value',
   })
-  assert.equal((await all()).stdout, '')
+  assert.equal((await all()).stdout, '1\n')
+})
+
+test('a file that cannot be read is one line, and makes no topic', async (t) => {
+  const { broker } = await startBroker(t)
+  const produce = against(runProduce, broker.bootstrap)
+  await assert.rejects(produce('t', '--file', '/nowhere/input'), { code: 'ENOENT' })
 })
 
 test('what is printed stands in the order of the console consumer of Kafka', async (t) => {
@@ -141,9 +147,16 @@ for (const [what, line, text] of [
   ['no object', '[1]', /it is no JSON object/],
   ['a value of another type', '{"value":1}', /value is no text/],
   ['an unknown encoding', '{"value":"a","valueEncoding":"hex"}', /valueEncoding is utf8 or base64/],
-  ['headers of another type', '{"headers":{}}', /headers is no array/],
-  ['a time that is none', '{"timestamp":1.5}', /timestamp is no whole number/],
-  ['a partition that is not there', '{"partition":1}', /t has partitions 0 to 0, and none of 1/],
+  ['base64 that is none', '{"value":"%%%","valueEncoding":"base64"}', /value is no base64/],
+  ['a name that is misspelt', '{"valu":"x"}', /there is no field "valu"/],
+  ['no value', '{"key":"k"}', /it has no value; null is one/],
+  ['headers of another type', '{"value":null,"headers":{}}', /headers is no array/],
+  ['a time that is none', '{"value":null,"timestamp":1.5}', /timestamp is no whole number/],
+  [
+    'a partition that is not there',
+    '{"value":null,"partition":1}',
+    /t has partitions 0 to 0, and none of 1/,
+  ],
 ] as const) {
   test(`${what} in a line of JSON is told`, async (t) => {
     const { produce } = await scene(t)

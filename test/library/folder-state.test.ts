@@ -92,31 +92,46 @@ test('garbage in a checkpoint is one warning, and all is derived anew', async (t
   }
 })
 
-test('a log that was cut behind the back of its marker is read anew and goes on', async (t) => {
-  const directory = folder(t)
-  await closed(t, directory)
-  const file = join(directory, '00000000000000000005.log')
-  const sizeBytes = readFileSync(file).length
-  for (const cut of [1, 60, sizeBytes / 5]) {
+test('a log that was cut behind the back of its marker says so and goes on', async (t) => {
+  const batches = 5
+  for (const [part, end] of [
+    [0.01, 10n],
+    [0.5, 10n],
+    // Between two batches nothing is left to see of what was lost.
+    [1, 9n],
+  ] as const) {
+    const directory = folder(t)
+    await closed(t, directory)
+    const file = join(directory, '00000000000000000005.log')
+    const sizeBytes = readFileSync(file).length
+    truncateSync(file, sizeBytes - Math.ceil((part * sizeBytes) / batches))
     const log = await open(t, directory)
-    const end = log.endOffset
+    assert.ok(log.report.damage)
+    assert.equal(log.endOffset, end)
+    log.append([{ value: 'goes on' }])
     await log.close()
-    truncateSync(file, readFileSync(file).length - cut)
     const again = await open(t, directory)
-    assert.ok(again.report.damage)
-    assert.equal(again.endOffset, end - 1n)
+    assert.equal(again.endOffset, end + 1n)
     await again.close()
   }
 })
 
-test('a batch at the end that was damaged behind the back of the marker is cut', async (t) => {
+test('a batch at the end that was damaged after a close is kept, an error', async (t) => {
   const directory = folder(t)
   await closed(t, directory)
   const file = join(directory, '00000000000000000005.log')
   const bytes = readFileSync(file)
   writeFileSync(file, bytes.fill(0, bytes.length - 3))
   const log = await open(t, directory)
-  assert.equal(log.endOffset, 9n)
+  assert.equal(log.endOffset, 10n)
+  assert.equal(log.report.damages.length, 1)
+  const reading = (async () => {
+    for await (const _ of log.read({ from: 9 }));
+  })()
+  await assert.rejects(reading, { code: 'CORRUPT' })
+  log.append([{ value: 'goes on' }])
+  for await (const { value } of log.read({ from: 10 })) assert.equal(String(value), 'goes on')
+  assert.equal(log.endOffset, 11n)
 })
 
 test('the recovery point is written a second after a sync, once for many', async (t) => {

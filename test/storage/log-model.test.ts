@@ -88,7 +88,7 @@ class Run {
   }
 
   async #reopen(clean: boolean): Promise<void> {
-    const { recoveryPoint, startOffset: logStartOffset } = this.#log
+    const { recoveryPoint: killedAt, startOffset: logStartOffset } = this.#log
     if (clean) await this.#log.close()
     else {
       await until(() => this.#epochsAreWritten(), 'epochs are written')
@@ -96,6 +96,7 @@ class Run {
       await this.#log.close()
       this.#directory = copy
     }
+    const recoveryPoint = clean ? this.#model.end : killedAt
     const options = { ...small, clean, logStartOffset, recoveryPoint }
     this.#log = await open(this.#t, this.#directory, options)
     assert.deepEqual(this.#log.report.damages, [])
