@@ -87,7 +87,7 @@ class Windows {
   static constexpr uint64_t kMapAfterBytes = uint64_t{512} << 10;
   static constexpr uint64_t kMapFlushedAfterBytes = uint64_t{16} << 20;
   static constexpr uint64_t kReserveAfterBytes = uint64_t{1} << 20;
-  static constexpr uint64_t kZeroBelowBytes = uint64_t{64} << 10;
+  static constexpr uint64_t kZeroBelowBytes = uint64_t{256} << 10;
   static constexpr uint64_t kWindowBytesMin = Window::kPieceBytes;
   static constexpr uint64_t kWindowBytesMax = uint64_t{16} << 20;
   static_assert(kWindowBytesMax / Window::kPieceBytes <= 64, "a bit for each piece");

@@ -14,6 +14,8 @@ namespace {
 
 // Entries that may be missing in the files of the indexes before an append writes them: a page.
 constexpr size_t kPendingEntriesMax = 512;
+// After a flush, so that a recovery has little to read above the recovery point.
+constexpr size_t kFlushedEntriesMax = 16;
 
 // Smaller segments are filled before a spare could be made.
 constexpr uint64_t kSpareSegmentBytesMin = uint64_t{1} << 20;
@@ -229,8 +231,10 @@ Status Segment::Flush() {
       return Status::Ok();
     if (windows_ != nullptr)
       windows_->Flushed();
+    // Nobody waits for the indexes: what they lack, recovery finds in the log.
+    if (indexes_.pending() >= kFlushedEntriesMax && !persist_asked_)
+      AskToPersist();
   }
-  PersistIndexes();
   std::shared_ptr<File> file;
   Status status = UseFile(&file);
   if (!status.ok())

@@ -152,12 +152,17 @@ export class OpenLog {
   }
 
   /** As `append`, and resolves once the records are on the disk. A failed sync fences the log. */
-  async appendDurable(records: readonly RecordInput[], options?: AppendOptions): Promise<Appended> {
-    const log = this.#writer()
-    const appended = this.append(records, options)
-    await log.flush()
-    this.#folder.flushed()
-    return appended
+  appendDurable(records: readonly RecordInput[], options?: AppendOptions): Promise<Appended> {
+    try {
+      const log = this.#writer()
+      const appended = this.append(records, options)
+      return log.flush().then(() => {
+        this.#folder.flushed()
+        return appended
+      })
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** A failure fences the log, which the next append reports. */

@@ -198,6 +198,15 @@ export class DerivedState {
     }
   }
 
+  /** As `snapshot`; without space for it the next start derives it from the log. */
+  async snapshotIfRoom(offset: number): Promise<void> {
+    try {
+      await this.snapshot(offset)
+    } catch (error) {
+      if (!(error instanceof SeglogError) || error.code !== 'NO_SPACE') throw error
+    }
+  }
+
   /** Saves the producers as they are now; REQUIRES: all batches below `offset` were noted. */
   snapshot(offset: number): Promise<void> {
     if (offset <= this.#snapshotOffset) return this.#enqueue(() => this.#writeEpochs())

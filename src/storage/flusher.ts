@@ -48,6 +48,8 @@ export class Flusher {
   #directoryDirty: boolean
   #round: Promise<void> | undefined
   #roundEnd = 0
+  /** The round, as long as what is appended now is part of it. */
+  #gathering: Promise<void> | undefined
   /** All sealed segments end at or below. */
   #sealedEnd = 0
   #fenced: SeglogError | undefined
@@ -191,7 +193,12 @@ export class Flusher {
    * on disk with the names of its files. Rejects with IO or FENCED, the log being fenced, and with
    * TOO_MANY_FILES, after which another call may do better.
    */
-  async flush(offset: number, isOver: () => boolean): Promise<void> {
+  flush(offset: number, isOver: () => boolean): Promise<void> {
+    // All who come before it begins share the promise of one round.
+    return this.#gathering ?? this.#flush(offset, isOver)
+  }
+
+  async #flush(offset: number, isOver: () => boolean): Promise<void> {
     const target = () => Math.min(offset, this.#log.endOffset)
     while (this.#log.recoveryPoint < target() || this.#directoryDirty) {
       if (this.#held !== undefined) {
@@ -200,12 +207,16 @@ export class Flusher {
       }
       if (isOver()) return
       if (this.#fenced) throw this.#fenced
-      this.#round ??= this.#sync().finally(() => {
-        this.#round = undefined
-        this.#follow(0)
-      })
-      await this.#round
+      await (this.#round ?? this.#begin())
     }
+  }
+
+  #begin(): Promise<void> {
+    this.#gathering = this.#round = this.#sync().finally(() => {
+      this.#round = undefined
+      this.#follow(0)
+    })
+    return this.#round
   }
 
   /**
@@ -253,6 +264,7 @@ export class Flusher {
     this.#roundEnd = this.#log.endOffset
     // Whoever appends as soon as the round before is over belongs to this one.
     await new Promise<void>((resolve) => process.nextTick(resolve))
+    this.#gathering = undefined
     const end = this.#log.endOffset
     this.#roundEnd = end
     this.#sealAgain()

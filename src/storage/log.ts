@@ -12,7 +12,7 @@
  * do the work: log-loader (recovery), append, flusher, truncation, deletion, segments (lookups).
  */
 import { type Env, systemEnv, type Timer } from '../env.js'
-import { SeglogError } from '../errors.js'
+import type { SeglogError } from '../errors.js'
 import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
 import { firstTimestampOf } from './compaction/age.js'
@@ -229,11 +229,16 @@ export class Log {
   }
 
   /**
-   * Resolves once everything appended before the call is on disk. Calls that overlap share one
-   * sync, and those that overlap with `close` are done by it. Rejects with IO or FENCED, the log
-   * being fenced, and with TOO_MANY_FILES, after which it may be tried again.
+   * Resolves once all that was appended before is on disk. Calls that overlap share a sync, or are
+   * done by `close`. Rejects with IO or FENCED, and with TOO_MANY_FILES, which may be tried again.
    */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    const { closed, truncating, options, flusher, endOffset } = this.#state
+    if (closed || truncating || options.onFlush) return this.#flush()
+    return flusher.flush(endOffset, () => this.#state.closed).then(() => this.#closing)
+  }
+
+  async #flush(): Promise<void> {
     const state = this.#state
     state.checkOpen()
     const target = state.endOffset
@@ -388,13 +393,8 @@ export class Log {
     )
     await state.derived.settled()
     if (failed) throw failed.reason
-    // What cannot be written for want of space is derived from the log by the next start.
-    if (!state.flusher.fenced) await state.derived.snapshot(state.endOffset).catch(unlessFull)
+    if (!state.flusher.fenced) await state.derived.snapshotIfRoom(state.endOffset)
     await state.flusher.finish()
     state.advance(state.startOffset, state.endOffset, state.endOffset)
   }
-}
-
-function unlessFull(error: unknown): void {
-  if (!(error instanceof SeglogError) || error.code !== 'NO_SPACE') throw error
 }
