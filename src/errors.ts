@@ -199,7 +199,7 @@ export const statusWords = {
   BAD_ARGUMENT: 'an argument is out of its range, of another type, or of no use in this state',
   CLOSED: 'it was closed',
   IO: 'a system call failed',
-  NO_SPACE: 'no space is left on the disk, and nothing was changed',
+  NO_SPACE: 'no space is left on the disk',
   TOO_MANY_FILES: 'too many files or mappings are open; raise the limit (ulimit -n) or try later',
   LOCKED: 'locked by another process, or by another log or broker in this one; close that first',
   EXISTS: 'a file of that name is there already',

@@ -271,9 +271,7 @@ export class OpenLog {
 
   #writable(): Log {
     // What is remembered of the folder may be another's to write by now.
-    if (this.#closing !== undefined) {
-      throw new SeglogError('CLOSED', `${this.#log.directory} is closed`)
-    }
+    if (this.#closing !== undefined) throw closed(this.#log.directory)
     if (this.#log instanceof Log) return this.#log
     throw new SeglogError('READ_ONLY', `${this.#log.directory} was opened to be read only`)
   }
@@ -345,6 +343,7 @@ export class OpenLog {
    * what is seen staying as before.
    */
   async refresh(): Promise<void> {
+    if (this.#closing !== undefined) throw closed(this.#log.directory)
     if (this.#log instanceof LogView) await this.#log.refresh()
   }
 
@@ -373,3 +372,5 @@ export class OpenLog {
     }
   }
 }
+
+const closed = (directory: string) => new SeglogError('CLOSED', `${directory} is closed`)

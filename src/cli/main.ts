@@ -10,6 +10,13 @@ import { UsageError } from './usage.js'
 
 interface Subcommand {
   run(args: string[], io: Io): Promise<number>
+  /** It goes on where nobody reads its output any more: its exit code says something. */
+  finishesUnread?: boolean
+}
+
+let finishesUnread = false
+const endUnread = () => {
+  if (!finishesUnread) process.exit(0)
 }
 
 const subcommands = new Map<string, () => Promise<Subcommand>>([
@@ -57,6 +64,7 @@ async function main(args: string[], io: Io): Promise<number> {
   }
   try {
     const subcommand = await load()
+    finishesUnread = subcommand.finishesUnread === true
     return await subcommand.run(rest, io)
   } catch (error) {
     // What was wrong comes last, where it is seen.
@@ -81,7 +89,7 @@ function textOf(error: unknown): string {
 
 // A reader that goes away, such as head, is no error of ours; a full disk is.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
+  if (error.code === 'EPIPE') return endUnread()
   process.stderr.write(`seglog: stdout cannot be written: ${error.message}\n`)
   process.exit(1)
 })

@@ -56,6 +56,8 @@ const BATCH_RECORDS = 10_000
 const PENDING_BYTES = 32 * 1024 * 1024
 /** Around key and value of a record, at most. */
 const RECORD_BYTES = 40
+/** ms after which a batch goes that is not full, where no more input comes. */
+const LINGER_MS = 100
 /** ms in which a topic that the broker makes must have come. */
 const TOPIC_MS = 10_000
 
@@ -182,7 +184,9 @@ class Batches {
       const group: InputRecord[] = []
       let failure: unknown
       try {
-        const { done, value = [] } = await lines.next()
+        const next = lines.next()
+        if (await this.#isLate(next)) await this.sendAll()
+        const { done, value = [] } = await next
         if (done) return undefined
         for (const line of value) group.push(read(line, ++number))
       } catch (error) {
@@ -194,6 +198,18 @@ class Batches {
       }
       if (failure !== undefined) return failure
     }
+  }
+
+  /** Whether the input is slower than records should wait. */
+  #isLate(next: Promise<unknown>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#cluster.env.after(LINGER_MS, () => resolve(true))
+      const inTime = () => {
+        timer.cancel()
+        resolve(false)
+      }
+      next.then(inTime, inTime)
+    })
   }
 
   /** Takes a record. */

@@ -27,6 +27,8 @@ const USAGE = `usage: seglog verify [--json] PATH...
 exit code: 0 all is sound, 1 faults were found or not all could be read, 2 usage
 `
 
+export const finishesUnread = true
+
 /** Runs the subcommand with the arguments behind `verify` and returns its exit code. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parse(args)

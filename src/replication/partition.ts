@@ -162,6 +162,8 @@ function refuseStatus(status: number): AppendOutcome {
       return refuse(KafkaError.INVALID_TIMESTAMP, 'a timestamp is too far from the clock')
     case Status.TOO_LARGE:
       return refuse(KafkaError.RECORD_LIST_TOO_LARGE, 'the batch does not fit into a segment')
+    case Status.NO_SPACE:
+      return refuse(KafkaError.KAFKA_STORAGE_ERROR, 'no space is left on the disk of the broker')
     default:
       return refuse(KafkaError.KAFKA_STORAGE_ERROR, 'the log cannot be written')
   }

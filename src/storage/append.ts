@@ -66,10 +66,12 @@ function put(
   let status = isOutgrown(log, bytes, offset, length, isLeaders) ? Status.SEGMENT_FULL : write()
   if (status === Status.SEGMENT_FULL) {
     status = rollTo(log, isLeaders ? readExtent(bytes, offset)?.baseOffset : undefined)
+    if (status === Status.NO_SPACE) log.options.onFull?.()
     if (status < 0) return status
     status = write()
   }
   if (status < 0) {
+    if (status === Status.NO_SPACE) log.options.onFull?.()
     // A segment that takes nothing behind damage which it keeps says FENCED too; nothing failed.
     if (status === Status.IO) {
       log.flusher.fence(statusError(status, log.directory))

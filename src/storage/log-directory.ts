@@ -13,7 +13,13 @@ import { makeDirectory, syncDirectory } from '../atomic-file.js'
 import type { Env } from '../env.js'
 import type { SeglogError } from '../errors.js'
 import { checked, native } from '../native.js'
-import { OffsetCheckpoint, type PartitionOffset, readOffsets, writeOffsets } from './checkpoints.js'
+import {
+  OffsetCheckpoint,
+  type PartitionOffset,
+  readOffsets,
+  type Warn,
+  writeOffsets,
+} from './checkpoints.js'
 import type { Log } from './log.js'
 import {
   deletedDirectory,
@@ -46,6 +52,8 @@ type OpenFolder = (path: string, remembered: Remembered) => Promise<Log>
 
 /** Logs that are opened at the same time. */
 const OPEN_AT_ONCE = 8
+/** How often at most a full disk is told, ms. */
+const FULL_MS = 60_000
 
 function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
   return a.size === b.size && [...a].every(([name, offset]) => b.get(name) === offset)
@@ -62,6 +70,8 @@ export class LogDirectory {
   #startOffsets: Map<string, number> | undefined
   /** Logs that were compacted. */
   #cleaned: Map<string, number> | undefined
+  /** When a full disk was told last. */
+  #fullMs = Number.NEGATIVE_INFINITY
   #offline: SeglogError | undefined
   #writing: Promise<void> = Promise.resolve()
 
@@ -126,6 +136,13 @@ export class LogDirectory {
   async #beginCheckpoints(): Promise<void> {
     for (const { log } of this.logs.values()) await log.flush()
     await this.checkpoint()
+  }
+
+  /** Says that there is no space, at most once a minute. */
+  noteFull(nowMs: number, warn: Warn): void {
+    if (nowMs - this.#fullMs < FULL_MS) return
+    this.#fullMs = nowMs
+    warn(`${this.path}: no space is left on the disk; what is to be appended is refused`)
   }
 
   async #openFound(name: string, openFolder: OpenFolder): Promise<void> {

@@ -244,7 +244,8 @@ export class LogManager {
     const { log: options, warn } = this.#options
     const onFailure = (error: SeglogError) => this.#fail(home, error)
     const onDamage = (line: string) => warn(`${path}: ${line}`)
-    const all = { ...options, ...remembered, onFailure, onDamage }
+    const onFull = () => home.noteFull(this.#env.now(), warn)
+    const all = { ...options, ...remembered, onFailure, onDamage, onFull }
     const log = await Log.open(path, all, this.#env.now(), this.#env)
     if (log.report.damage) warn(`${path}: ${log.report.damage}`)
     return log

@@ -62,6 +62,8 @@ export interface LogOpening {
   isCompacted?: boolean
   /** All below was compacted (`cleaner-offset-checkpoint`); undefined: nothing ever was. */
   cleanedOffset?: number | undefined
+  /** Told of each append that found no space. */
+  onFull?: () => void
   /** Told once, when a write or a sync that failed has fenced the log. */
   onFailure?: (error: SeglogError) => void
   /**

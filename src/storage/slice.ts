@@ -80,6 +80,9 @@ function bufferOf(sizeBytes: number): Buffer {
  * as after any failed write.
  */
 export function sendParts(socket: Socket, parts: readonly Part[]): Promise<void> | undefined {
+  if (typeof socket?.write !== 'function') {
+    throw new SeglogError('BAD_ARGUMENT', 'a slice is sent to a socket of node:net')
+  }
   let sender = senders.get(socket)
   if (sender === undefined) {
     sender = new Sender(socket)

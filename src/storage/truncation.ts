@@ -28,6 +28,9 @@ export async function truncate(log: LogState, offset: number): Promise<void> {
     isOlder = true
     log.flusher.forget(last.baseOffset)
     await log.removal.remove([last], log.options.fileDeleteDelayMs)
+    // Where a later step fails, the log ends with what it has.
+    const end = segments.active.nextOffset
+    log.advance(Math.min(log.startOffset, end), Math.min(log.recoveryPoint, end), end)
   }
   // It was sealed when it was rolled, or opened to be read only.
   if (isOlder) await reopenActive(log)

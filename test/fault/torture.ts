@@ -9,26 +9,26 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { fuzzRecords } from '../fuzz/records.js'
 import { compileAll, program } from '../native/compile.js'
+import { optionsOrExit, wholeOrExit } from '../support/options.js'
 import { brokerRound } from './broker-round.js'
 import { emptyTally, round, scratch } from './round.js'
 import { shim } from './shim.js'
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '30' },
-    seed: { type: 'string' },
-    rounds: { type: 'string' },
-    'no-power': { type: 'boolean', default: false },
-    'go-on': { type: 'boolean', default: false },
-  },
+const values = optionsOrExit({
+  seconds: { type: 'string', default: '30' },
+  seed: { type: 'string' },
+  rounds: { type: 'string' },
+  'no-power': { type: 'boolean', default: false },
+  'go-on': { type: 'boolean', default: false },
 })
-const totalMs = Number(values.seconds) * 1000
+const totalMs = wholeOrExit('seconds', values.seconds, 1) * 1000
 const repeats = values.seed !== undefined
-const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000))
-const rounds = Number(values.rounds ?? (repeats ? 1 : Infinity))
+const chance = String(Math.floor(Math.random() * 1_000_000_000))
+const first = wholeOrExit('seed', values.seed ?? chance, 0)
+const isBounded = values.rounds !== undefined || repeats
+const rounds = isBounded ? wholeOrExit('rounds', values.rounds ?? '1', 1) : Infinity
 const tally = emptyTally()
 const folder = scratch()
 const powerCuts = values['no-power'] ? 0 : 2

@@ -2,22 +2,21 @@
  * `npm run fuzz -- [--requests N] [--seconds S] [--seed X]`: the fuzzer of the broker over the
  * wire. Prints what was done, and ends with 1 where a fault was found.
  */
-import { parseArgs } from 'node:util'
+import { optionsOrExit, wholeOrExit } from '../support/options.js'
 import { fuzzWire } from './wire.js'
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '1000000' },
-    seconds: { type: 'string', default: '3600' },
-    seed: { type: 'string' },
-  },
+const values = optionsOrExit({
+  requests: { type: 'string', default: '1000000' },
+  seconds: { type: 'string', default: '3600' },
+  seed: { type: 'string' },
 })
-const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000))
+const chance = String(Math.floor(Math.random() * 1_000_000_000))
+const seed = wholeOrExit('seed', values.seed ?? chance, 0)
 console.log(`seed ${seed}`)
 const report = await fuzzWire({
   seed,
-  requests: Number(values.requests),
-  seconds: Number(values.seconds),
+  requests: wholeOrExit('requests', values.requests, 1),
+  seconds: wholeOrExit('seconds', values.seconds, 1),
   tell: (line) => console.log(line),
 })
 
