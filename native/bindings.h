@@ -44,7 +44,12 @@ class Environment {
   Napi::Value Fail(Napi::Env env, Status status);
 };
 
-void ExportBufferPool(Napi::Env env, Napi::Object exports);  // buffer_pool.cc
+// A Buffer over a block of BufferPool::Take(length), which it gives back; null where the engine
+// takes no foreign memory, the block then being given back already. Defined in
+// buffer_pool_binding.cc.
+napi_value PooledBufferOf(napi_env env, void* block, size_t length);
+
+void ExportBufferPool(Napi::Env env, Napi::Object exports);  // buffer_pool_binding.cc
 void ExportCrc(Napi::Env env, Napi::Object exports);         // crc_binding.cc
 void ExportPlaces(Napi::Env env, Napi::Object exports);      // places_binding.cc
 void ExportSegments(Napi::Env env, Napi::Object exports);    // segment_binding.cc

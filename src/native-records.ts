@@ -31,6 +31,17 @@ interface RecordAddon {
     times: Float64Array,
     places: Int32Array,
   ): number
+  /** At most `POOLED_BYTES_MAX` bytes. */
+  readAhead(
+    handle: number,
+    position: number,
+    length: number,
+    from: number,
+    to: number,
+    bytesMax: number,
+  ): ReadingAhead | number
+  /** Fills DETAIL (rows), LENGTH and NEXT_OFFSET. */
+  readAheadTake(ahead: ReadingAhead, times: Float64Array, places: Int32Array): Buffer | number
 }
 
 const addon = native as unknown as RecordAddon
@@ -50,19 +61,17 @@ export interface FoundPlaces {
   nextOffset: number
 }
 
-export function findPlaces(
-  chunk: Uint8Array,
-  at: number,
-  range: { from: number; to: number; bytesMax: number },
-): FoundPlaces {
+function scratchArrays() {
   scratch ??= {
     times: new Float64Array(ROWS_MAX * TIMES),
     places: new Int32Array(ROWS_MAX * PLACES),
   }
-  const { times, places } = scratch
-  const { from, to, bytesMax } = range
-  const rows = addon.recordPlaces(chunk, at, from, to, bytesMax, times, places)
-  if (rows < 0) throw statusError(rows, 'record places')
+  return scratch
+}
+
+/** Of the call that has just filled the scratch. */
+function foundRows(rows: number): FoundPlaces {
+  const { times, places } = scratchArrays()
   return {
     rows,
     times: times.slice(0, rows * TIMES),
@@ -70,4 +79,41 @@ export function findPlaces(
     sizeBytes: native.results[Result.LENGTH]!,
     nextOffset: native.results[Result.NEXT_OFFSET]!,
   }
+}
+
+export interface PlaceRange {
+  from: number
+  to: number
+  bytesMax: number
+}
+
+export function findPlaces(chunk: Uint8Array, at: number, range: PlaceRange): FoundPlaces {
+  const { times, places } = scratchArrays()
+  const { from, to, bytesMax } = range
+  const rows = addon.recordPlaces(chunk, at, from, to, bytesMax, times, places)
+  if (rows < 0) throw statusError(rows, 'record places')
+  return foundRows(rows)
+}
+
+/** A reading ahead that is under way; nothing needs to be done to let go of it. */
+export type ReadingAhead = object
+
+/**
+ * Begins to read bytes of a segment, and their places, on the helper thread. Undefined where it
+ * takes nothing more, or the handle is closed.
+ */
+export function readAhead(
+  { handle, position, sizeBytes }: { handle: number; position: number; sizeBytes: number },
+  { from, to, bytesMax }: PlaceRange,
+): ReadingAhead | undefined {
+  const ahead = addon.readAhead(handle, position, sizeBytes, from, to, bytesMax)
+  return typeof ahead === 'number' ? undefined : ahead
+}
+
+/** What was read, once; undefined where it was not begun yet or failed: it is not waited for. */
+export function takeAhead(ahead: ReadingAhead): { bytes: Buffer; found: FoundPlaces } | undefined {
+  const { times, places } = scratchArrays()
+  const bytes = addon.readAheadTake(ahead, times, places)
+  if (typeof bytes === 'number') return undefined
+  return { bytes, found: foundRows(native.results[Result.DETAIL]!) }
 }

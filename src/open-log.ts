@@ -11,6 +11,7 @@ import { type Env, systemEnv, type Timer } from './env.js'
 import { SeglogError } from './errors.js'
 import { type Appended, type AppendOptions, AppendResult, withBatch } from './library/appending.js'
 import { FolderState } from './library/folder-state.js'
+import { RecordReader, readBatches } from './library/iteration.js'
 import { LogView } from './library/log-view.js'
 import { batchBase, openForWriting } from './library/opening.js'
 import {
@@ -19,7 +20,7 @@ import {
   checkedOptions,
   type OpenLogOptions,
 } from './library/options.js'
-import { ChunkReader, RecordReader, readBatches } from './library/reading.js'
+import { ChunkReader } from './library/reading.js'
 import type { StoredRecord } from './library/stored-record.js'
 import { native, Result, statusError } from './native.js'
 import { type Offset, offsetNumber } from './offsets.js'

@@ -6,10 +6,15 @@
  * where that is larger. What was appended, cut or deleted between two chunks is seen by the next
  * one: either the records that the log has then, or a typed error.
  */
-import type { Env } from '../env.js'
 import { SeglogError } from '../errors.js'
-import { native } from '../native.js'
-import { findPlaces } from '../native-records.js'
+import { native, POOLED_BYTES_MAX } from '../native.js'
+import {
+  type FoundPlaces,
+  findPlaces,
+  type ReadingAhead,
+  readAhead,
+  takeAhead,
+} from '../native-records.js'
 import { type BatchHeader, batchAt, batchBytes, crcMatches, headerIn } from '../records/batch.js'
 import { decompress } from '../records/compression.js'
 import { RecordCursor } from '../records/cursor.js'
@@ -29,6 +34,8 @@ import {
 const CHUNK_BYTES = 256 * 1024
 /** What is read first behind a gap, of which a compacted log may have many. */
 const CHUNK_BYTES_MIN = 8 * 1024
+/** Less is read as fast as another thread is woken. */
+const AHEAD_BYTES_MIN = 64 * 1024
 /** Offsets that are tried one by one for the next sound batch; then the steps grow. */
 const PROBES_MAX = 4096
 /** A long read takes turns with everything else in the process after so many bytes. */
@@ -37,7 +44,17 @@ const TURN_BYTES = 1024 * 1024
 /** What a reader needs of a log. */
 export interface Readable {
   readonly directory: string
+  readonly startOffset: number
+  /** Grows with each cut, before it begins; undefined where that cannot be known. */
+  readonly cuts?: number
   slice(offset: number, maxBytes: number): Slice | undefined
+}
+
+/** A chunk that the helper thread reads while its reader is at the one before. */
+interface Ahead {
+  offset: number
+  cuts: number
+  reading: ReadingAhead
 }
 
 export interface ReadRange {
@@ -61,6 +78,7 @@ export class ChunkReader {
   #error: unknown
   #failed = false
   #begun = false
+  #ahead: Ahead | undefined
   /** Bytes read since the event loop had its turn. */
   turnBytes = 0
 
@@ -87,13 +105,16 @@ export class ChunkReader {
     // The first one also says whether there is such an offset at all.
     while (records.length === 0 && this.#leftBytes > 0 && (this.#next < to || !this.#begun)) {
       this.#begun = true
-      const bytes = this.#read()
+      const ahead = this.#takeAhead()
+      const bytes = ahead?.bytes ?? this.#read()
       this.#chunkBytes = Math.min(CHUNK_BYTES, this.#chunkBytes * 2)
       if (bytes === undefined) return undefined
       this.turnBytes += bytes.length
       const before = this.#next
       try {
-        this.#decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), records)
+        const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+        const at = ahead === undefined ? 0 : this.#walked(chunk, ahead.found, records)
+        this.#decode(chunk, at, records)
         // What holds no whole batch would be read for ever.
         if (this.#next === before && before < to) {
           throw this.#corrupt(before, 'its length')
@@ -104,7 +125,38 @@ export class ChunkReader {
         if (records.length === 0) throw error
       }
     }
-    return records.length > 0 ? records : undefined
+    if (records.length === 0) return undefined
+    this.#readAhead()
+    return records
+  }
+
+  /** Begins with the next chunk, so that it is there when it is asked for. */
+  #readAhead(): void {
+    const { cuts } = this.#log
+    const { to } = this.#range
+    if (cuts === undefined || this.#failed || this.#leftBytes <= 0 || this.#next >= to) return
+    if (this.#chunkBytes < CHUNK_BYTES) return
+    let slice: Slice | undefined
+    try {
+      slice = this.#log.slice(this.#next, Math.min(CHUNK_BYTES, this.#leftBytes))
+    } catch {
+      return // for the next call to meet
+    }
+    if (slice === undefined || slice.sizeBytes < AHEAD_BYTES_MIN) return
+    if (slice.sizeBytes > POOLED_BYTES_MAX) return
+    const bytesMax = Math.min(this.#leftBytes, slice.sizeBytes)
+    const reading = readAhead(slice, { from: this.#next, to, bytesMax })
+    if (reading !== undefined) this.#ahead = { offset: this.#next, cuts, reading }
+  }
+
+  /** What was read ahead, unless the log was cut since or does not reach down there any more. */
+  #takeAhead(): { bytes: Buffer; found: FoundPlaces } | undefined {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    if (ahead === undefined || ahead.offset !== this.#next) return undefined
+    const { cuts, startOffset } = this.#log
+    if (ahead.cuts !== cuts || startOffset > this.#next) return undefined
+    return takeAhead(ahead.reading)
   }
 
   /** A cut in the pool may come between the place of the bytes and their reading. */
@@ -130,9 +182,9 @@ export class ChunkReader {
     }
   }
 
-  #decode(chunk: Buffer, records: StoredRecord[]): void {
+  #decode(chunk: Buffer, from: number, records: StoredRecord[]): void {
     const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.length)
-    let at = 0
+    let at = from
     while (chunk.length - at > BatchField.MAGIC && this.#leftBytes > 0) {
       if (this.#next >= this.#range.to) return
       const walked = this.#walk(chunk, at, records)
@@ -177,7 +229,10 @@ export class ChunkReader {
   #walk(chunk: Buffer, at: number, records: StoredRecord[]): number {
     const bytesMax = Math.min(this.#leftBytes, chunk.length)
     const range = { from: this.#next, to: this.#range.to, bytesMax }
-    const found = findPlaces(chunk, at, range)
+    return this.#walked(chunk, findPlaces(chunk, at, range), records)
+  }
+
+  #walked(chunk: Buffer, found: FoundPlaces, records: StoredRecord[]): number {
     if (found.sizeBytes === 0) return 0
     addRecords(records, new RecordTable(chunk, found.times, found.places))
     this.#next = found.nextOffset
@@ -253,94 +308,5 @@ export class ChunkReader {
       cursor = new RecordCursor(bytes, 0, bytes.length, header)
     }
     addFromCursor(records, bytes, cursor, { from: this.#next, to })
-  }
-}
-
-/** The records of a range in arrays, one for each chunk. `open` is called by the first `next`. */
-export async function* readBatches(
-  open: () => ChunkReader,
-  env: Pick<Env, 'soon'>,
-): AsyncGenerator<StoredRecord[], void, undefined> {
-  const reader = open()
-  for (;;) {
-    const records = reader.next()
-    if (records === undefined) return
-    yield records
-    if (reader.isTurnOver) await turn(reader, env)
-  }
-}
-
-function turn(reader: ChunkReader, env: Pick<Env, 'soon'>): Promise<void> {
-  reader.turnBytes = 0
-  return new Promise((resolve) => env.soon(resolve))
-}
-
-/**
- * The records of a range one by one. Not an async generator, which would cost three turns of the
- * microtask queue for each record instead of one.
- */
-export class RecordReader implements AsyncIterableIterator<StoredRecord, undefined, undefined> {
-  readonly #open: () => ChunkReader
-  readonly #env: Pick<Env, 'soon'>
-  #reader: ChunkReader | undefined
-  #records: StoredRecord[] = []
-  #at = 0
-  #done = false
-  /** The turn of others that is under way. */
-  #waiting: Promise<void> | undefined
-
-  /** `open` is called by the first `next`. */
-  constructor(open: () => ChunkReader, env: Pick<Env, 'soon'>) {
-    this.#open = open
-    this.#env = env
-  }
-
-  next(): Promise<IteratorResult<StoredRecord, undefined>> {
-    if (this.#at < this.#records.length) {
-      return Promise.resolve({ done: false, value: this.#records[this.#at++]! })
-    }
-    if (this.#waiting !== undefined) return this.#waiting.then(() => this.next())
-    try {
-      return this.#fill()
-    } catch (error) {
-      this.#end()
-      return Promise.reject(error)
-    }
-  }
-
-  #fill(): Promise<IteratorResult<StoredRecord, undefined>> {
-    if (this.#done) return Promise.resolve({ done: true, value: undefined })
-    this.#reader ??= this.#open()
-    if (this.#reader.isTurnOver) {
-      this.#waiting = turn(this.#reader, this.#env).then(() => {
-        this.#waiting = undefined
-      })
-      return this.#waiting.then(() => this.next())
-    }
-    const records = this.#reader.next()
-    if (records === undefined) {
-      this.#end()
-      return Promise.resolve({ done: true, value: undefined })
-    }
-    this.#records = records
-    this.#at = 1
-    return Promise.resolve({ done: false, value: records[0]! })
-  }
-
-  /** What a loop that is left early calls. */
-  return(): Promise<IteratorResult<StoredRecord, undefined>> {
-    this.#end()
-    return Promise.resolve({ done: true, value: undefined })
-  }
-
-  #end(): void {
-    this.#done = true
-    this.#records = []
-    this.#at = 0
-    this.#reader = undefined
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
   }
 }

@@ -17,6 +17,7 @@ import { AppendFlag, native } from '../native.js'
 import { append, roll } from './append.js'
 import { firstTimestampOf } from './compaction/age.js'
 import {
+  type CompactionNeed,
   type CompactionOptions,
   type CompactionReport,
   cleanable,
@@ -37,13 +38,6 @@ import type { ProducerState } from './producer-state.js'
 import type { Slice } from './slice.js'
 import { startAnew, truncate } from './truncation.js'
 
-export interface CompactionNeed {
-  /** Share of the bytes that were not compacted yet, 0 to 1. */
-  ratio: number
-  /** Something has waited longer than `maxCompactionLagMs`. */
-  isOverdue: boolean
-}
-
 export class Log {
   readonly directory: string
   readonly report: LogReport
@@ -52,6 +46,8 @@ export class Log {
   #owedFlush: Promise<void> | undefined
   /** Runs from the first append that is not synced. */
   #flushTimer: Timer | undefined
+  /** Truncations that began. */
+  cuts = 0
   /** The last truncation that was asked for; later ones and `close` wait for it. */
   #truncation: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
@@ -343,6 +339,7 @@ export class Log {
   async #exclusively(change: () => Promise<void>): Promise<void> {
     const state = this.#state
     state.checkOpen()
+    this.cuts++
     const before = this.#truncation
     const run = async () => {
       await before.catch(() => {})

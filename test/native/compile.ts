@@ -19,7 +19,7 @@ const listed = (folder: string, ending: string) =>
     .map((name) => join(root, folder, name))
 
 /** What includes node_api.h or napi.h needs Node.js around it, and has its tests in TypeScript. */
-const bound = /native\/(\w+_binding|addon|buffer_pool|work)\.cc$/
+const bound = /native\/(\w+_binding|addon|work)\.cc$/
 
 export async function compileAll(): Promise<void> {
   mkdirSync(target, { recursive: true })

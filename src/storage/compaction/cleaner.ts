@@ -7,8 +7,9 @@
  * round, and tried again in the next one; the others go on. Leaves the work to compact.ts and the
  * checkpoint to the log directories. JS thread.
  */
-import type { CompactionNeed, Log } from '../log.js'
+import type { Log } from '../log.js'
 import { partitionDirectory, type TopicPartition } from '../log-files.js'
+import type { CompactionNeed } from './compact.js'
 import { Interrupted } from './compaction-state.js'
 
 /** Names in brackets are those of Kafka's configuration. */

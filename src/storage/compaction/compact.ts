@@ -30,6 +30,13 @@ import type { OffsetMap } from './offset-map.js'
 import { Pace } from './pace.js'
 import { swapIn } from './swap.js'
 
+export interface CompactionNeed {
+  /** Share of the bytes that were not compacted yet, 0 to 1. */
+  ratio: number
+  /** Something has waited longer than `maxCompactionLagMs`. */
+  isOverdue: boolean
+}
+
 export interface CompactionOptions {
   /** Nothing at or above is compacted: the high watermark. */
   limitOffset: number
