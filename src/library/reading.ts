@@ -2,9 +2,10 @@
  * Reading a log in order, a chunk at a time.
  *
  * A chunk is located, copied and decoded within one turn of the event loop, so that no roll,
- * truncation or deletion comes between its parts; memory is bounded by one chunk, or by one batch
- * where that is larger. What was appended, cut or deleted between two chunks is seen by the next
- * one: either the records that the log has then, or a typed error.
+ * truncation or deletion comes between its parts; or, of a long read, by the helper thread while
+ * its reader is at the chunk before, and it is read anew where the log was cut since. Memory is
+ * bounded by two chunks, or by one batch where that is larger. What was appended, cut or deleted
+ * between two chunks is seen by the next one: the records that the log has then, or a typed error.
  */
 import { SeglogError } from '../errors.js'
 import { native, POOLED_BYTES_MAX } from '../native.js'
