@@ -32,6 +32,8 @@ async function main(): Promise<number> {
   // An interrupted bench must end through 'exit', which removes its files.
   process.once('SIGINT', () => process.exit(130))
   process.once('SIGTERM', () => process.exit(143))
+  // Before the minutes that it takes.
+  if (parsed.json !== undefined) writeFileSync(parsed.json, '', { flag: 'a' })
   const reports: Report[] = []
   for (const suite of parsed.chosen) {
     const report = await runOne(suite, parsed)

@@ -99,7 +99,7 @@ const FIELDS = ['port', 'dataDir', 'config', 'logger', 'env']
 
 /** What is of the wrong form, or called by a wrong name, would else show up much later. */
 function checkGiven(options: BrokerOptions): void {
-  checkOptions('the options of Broker.start', options, FIELDS)
+  checkOptions('Broker.start', options, FIELDS)
   const { port, dataDir, config } = options
   if (port !== undefined) checkWhole('port', port, 0, 65_535)
   if (dataDir !== undefined && (typeof dataDir !== 'string' || dataDir === '')) {

@@ -47,6 +47,9 @@ export function withBatch(
   if (compression !== undefined && typeof compression !== 'string') {
     badArgument(`compression is the name of a codec, not ${given(compression)}`)
   }
+  if (compressionLevel !== undefined && (compression ?? 'none') === 'none') {
+    badArgument('compressionLevel goes with a compression')
+  }
   const chosen = { compression, compressionLevel, maxOutputBytes, timestamp, unsummed: true }
   const sizeBytes = encoder.encode(records, chosen)
   return put(encoder.bytes, sizeBytes)
