@@ -6,8 +6,9 @@
  *
  * Groups live in memory and are kept in the store whenever they have become stable or empty, so
  * that members go on after a restart as if nothing had been. Until the store is loaded every
- * request is answered with COORDINATOR_LOAD_IN_PROGRESS, never with an offset of -1. Who may ask
- * for which group, and which topics exist, is left to the handlers.
+ * request is answered with COORDINATOR_LOAD_IN_PROGRESS, and for a group that could not be loaded
+ * with COORDINATOR_NOT_AVAILABLE: never with an offset of -1. Who may ask for which group, and
+ * which topics exist, is left to the handlers.
  *
  * Bounded: members of a group (group.max.size), ids given out and not used, groups, text beside an
  * offset (offset.metadata.max.bytes), offsets (the store). A group without members and offsets is
@@ -20,11 +21,11 @@ import { Group } from './group.js'
 import type { StoredGroup } from './group-records.js'
 import { Join, memberError } from './join.js'
 import { joinError, type Member, Parked, syncError } from './member.js'
+import { deletableOffsets, expiredOffsets, offsetsOf } from './offset-removal.js'
 import type { OffsetStore } from './offset-store.js'
-import { commitError, expiredOffsets, fetchOffsets, refuseCommit, storeCommit } from './offsets.js'
+import { commitError, fetchOffsets, refuseCommit, storeCommit } from './offsets.js'
 import { Rebalance } from './rebalance.js'
 import { restoredGroup, storedGroup } from './stored-groups.js'
-import { subscribedTopics } from './subscription.js'
 import type * as Types from './types.js'
 
 /** Above that only clients that invent names would go. */
@@ -49,6 +50,8 @@ export class GroupCoordinator {
   readonly #groups = new Map<string, Group>()
   #sweepTimer: Timer | undefined
   #loading = false
+  /** Topics that were deleted while the store was loading. */
+  readonly #topicsGone = new Set<string>()
   #closed = false
 
   constructor(env: Env, config: BrokerConfig, offsets: OffsetStore) {
@@ -68,11 +71,14 @@ export class GroupCoordinator {
     if (this.#closed) return
     const now = this.#env.now()
     for (const [id, stored] of groups) {
-      this.#groups.set(id, restoredGroup(id, stored, this.#rebalance, now))
+      if (this.#offsets.isUnread(id)) continue
+      const group = restoredGroup(id, stored, this.#rebalance, now)
+      this.#groups.set(id, group)
+      if (group.members.size > this.#config.get('group.max.size')) this.#rebalance.prepare(group)
     }
-    for (const id of store.groupIds()) {
-      if (!this.#groups.has(id)) this.#groups.set(id, new Group(id, now))
-    }
+    for (const id of store.groupIds()) if (!this.#offsets.isUnread(id)) this.#know(id)
+    // What cannot be written now expires later.
+    await this.#dropOffsets(this.#topicsGone).catch(() => {})
     this.#loading = false
   }
 
@@ -164,7 +170,7 @@ export class GroupCoordinator {
 
   async commitOffsets(request: Types.OffsetCommitRequest): Promise<Types.OffsetCommitResponse> {
     const { groupId, generationId } = request
-    const refused = this.#unavailable()
+    const refused = this.#unavailable(groupId)
     if (refused !== KafkaError.NONE) return refuseCommit(request, refused)
     const known = this.#groups.get(groupId)
     if (known === undefined && generationId >= 0) {
@@ -179,17 +185,20 @@ export class GroupCoordinator {
     const member = group.members.get(request.memberId)
     if (member !== undefined) this.#rebalance.touch(group, member)
     const metadataMax = this.#config.get('offset.metadata.max.bytes')
-    return storeCommit(this.#env, this.#offsets, request, metadataMax)
+    const answer = await storeCommit(this.#env, this.#offsets, request, metadataMax)
+    // The group may have been deleted, or dropped as idle, while this was written.
+    if (this.#offsets.has(groupId)) this.#know(groupId)
+    return answer
   }
 
   async fetchOffsets(request: Types.OffsetFetchRequest): Promise<Types.OffsetFetchResponse> {
-    const refused = this.#unavailable()
+    const refused = this.#unavailable(request.groupId)
     if (refused !== KafkaError.NONE) return { errorCode: refused, topics: [] }
     return fetchOffsets(this.#offsets, request)
   }
 
   describeGroup(groupId: string): Types.DescribedGroup {
-    const refused = this.#unavailable()
+    const refused = this.#unavailable(groupId)
     const group = this.#groups.get(groupId)
     if (refused === KafkaError.NONE && group !== undefined) return group.describe()
     return {
@@ -223,7 +232,7 @@ export class GroupCoordinator {
   /** Deletes a group without members, and its offsets. */
   async deleteGroup(groupId: string): Promise<KafkaErrorCode> {
     // The group with the empty id is one of plain commits.
-    const refused = this.#unavailable()
+    const refused = this.#unavailable(groupId)
     if (refused !== KafkaError.NONE) return refused
     const group = this.#groups.get(groupId)
     if (group === undefined) return KafkaError.GROUP_ID_NOT_FOUND
@@ -233,6 +242,8 @@ export class GroupCoordinator {
       await this.#offsets.removeGroup(groupId)
       return KafkaError.NONE
     } catch {
+      // Its offsets are still there, and can be deleted once more.
+      if (this.#offsets.has(groupId)) this.#know(groupId)
       return KafkaError.COORDINATOR_NOT_AVAILABLE
     }
   }
@@ -254,27 +265,25 @@ export class GroupCoordinator {
     if (group.members.size > 0 && group.protocolType !== 'consumer') {
       return { errorCode: KafkaError.NON_EMPTY_GROUP, errorOf }
     }
-    const read = subscribedTopics(group)
-    const isRead = (topic: string) => read?.has(topic) ?? true
-    const gone = partitions
-      .filter(({ topic }) => !isRead(topic))
-      .flatMap(({ topic, partition }) => this.#offsets.get(groupId, topic, partition) ?? [])
+    const deletable = deletableOffsets(group, this.#offsets, partitions)
     try {
-      await this.#offsets.remove(groupId, gone)
+      await this.#offsets.remove(groupId, deletable.gone)
     } catch {
       return { errorCode: KafkaError.COORDINATOR_NOT_AVAILABLE, errorOf }
     }
-    return {
-      errorCode: KafkaError.NONE,
-      errorOf: (topic) => (isRead(topic) ? KafkaError.GROUP_SUBSCRIBED_TO_TOPIC : KafkaError.NONE),
-    }
+    return { errorCode: KafkaError.NONE, errorOf: deletable.errorOf }
   }
 
   /** Forgets the offsets of topics that were deleted, in every group. */
   async dropTopics(topics: readonly string[]): Promise<void> {
-    const names = new Set(topics)
+    if (!this.#loading) return this.#dropOffsets(new Set(topics))
+    for (const topic of topics) this.#topicsGone.add(topic)
+  }
+
+  async #dropOffsets(topics: ReadonlySet<string>): Promise<void> {
+    if (topics.size === 0) return
     for (const { id } of this.#groups.values()) {
-      const gone = [...this.#offsets.all(id)].filter(({ topic }) => names.has(topic))
+      const gone = offsetsOf(id, this.#offsets, topics)
       if (gone.length > 0) await this.#offsets.remove(id, gone)
     }
   }
@@ -289,12 +298,21 @@ export class GroupCoordinator {
   }
 
   #refuse(groupId: string): KafkaErrorCode {
-    return groupId === '' ? KafkaError.INVALID_GROUP_ID : this.#unavailable()
+    return groupId === '' ? KafkaError.INVALID_GROUP_ID : this.#unavailable(groupId)
   }
 
-  #unavailable(): KafkaErrorCode {
+  /** Why nothing can be said of a group, or without one of any; NONE where it can. */
+  #unavailable(groupId?: string): KafkaErrorCode {
     if (this.#closed) return KafkaError.COORDINATOR_NOT_AVAILABLE
-    return this.#loading ? KafkaError.COORDINATOR_LOAD_IN_PROGRESS : KafkaError.NONE
+    if (this.#loading) return KafkaError.COORDINATOR_LOAD_IN_PROGRESS
+    const isUnread = groupId !== undefined && this.#offsets.isUnread(groupId)
+    return isUnread ? KafkaError.COORDINATOR_NOT_AVAILABLE : KafkaError.NONE
+  }
+
+  /** Has a group that the store has something of. */
+  #know(groupId: string) {
+    if (this.#closed || this.#groups.has(groupId)) return
+    this.#groups.set(groupId, new Group(groupId, this.#env.now()))
   }
 
   /** Keeps a group that is new. False where there is no room. */
@@ -348,14 +366,7 @@ export class GroupCoordinator {
   /** Ends a group: nothing of it is parked or timed any more. */
   #bury(group: Group) {
     this.#groups.delete(group.id)
-    group.transitionTo('Dead', this.#env.now())
-    group.phaseTimer?.cancel()
-    for (const member of group.members.values()) {
-      member.session?.cancel()
-      group.answerJoin(member, joinError(member.id, KafkaError.NOT_COORDINATOR))
-      group.answerSync(member, syncError(KafkaError.NOT_COORDINATOR))
-    }
-    for (const memberId of [...group.pending.keys()]) group.removePending(memberId)
+    group.end(this.#env.now())
   }
 
   #scheduleSweep() {
@@ -371,7 +382,6 @@ export class GroupCoordinator {
   async #sweep() {
     const retentionMs = this.#config.get('offsets.retention.minutes') * 60_000
     for (const group of [...this.#groups.values()]) {
-      if (group.state !== 'Empty') continue
       const expired = expiredOffsets(group, this.#offsets, this.#env.now(), retentionMs)
       try {
         if (expired.length > 0) await this.#offsets.remove(group.id, expired)

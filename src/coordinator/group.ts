@@ -18,6 +18,7 @@
  */
 import assert from 'node:assert/strict'
 import type { Timer } from '../env.js'
+import { KafkaError } from '../errors.js'
 import { goneCode, joinError, type Member, type Parked, syncError } from './member.js'
 import type {
   DescribedGroup,
@@ -237,6 +238,18 @@ export class Group {
     }
   }
 
+  /** Nothing of it is parked or timed any more. */
+  end(now: number) {
+    this.transitionTo('Dead', now)
+    this.phaseTimer?.cancel()
+    for (const member of this.members.values()) {
+      member.session?.cancel()
+      this.answerJoin(member, joinError(member.id, KafkaError.NOT_COORDINATOR))
+      this.answerSync(member, syncError(KafkaError.NOT_COORDINATOR))
+    }
+    for (const memberId of [...this.pending.keys()]) this.removePending(memberId)
+  }
+
   describe(): DescribedGroup {
     const stable = this.#state === 'Stable'
     return {
@@ -251,7 +264,7 @@ export class Group {
         clientId: member.clientId,
         clientHost: member.clientHost,
         memberMetadata: stable ? member.metadata(this.protocolName) : new Uint8Array(0),
-        memberAssignment: stable ? member.assignment : new Uint8Array(0),
+        memberAssignment: member.assignment,
       })),
     }
   }

@@ -70,7 +70,8 @@ export class Join {
         return this.#staticReturns(group, member, groupInstanceId, memberId, request)
       }
     } else if (request.requireKnownMemberId) {
-      if (group.pending.size >= Math.min(this.#membersMax, pendingMax)) {
+      // Not bounded by the size of the group: an id may be one whose answer got lost.
+      if (group.pending.size >= pendingMax) {
         return joinError('', KafkaError.GROUP_MAX_SIZE_REACHED)
       }
       this.#rebalance.expect(group, memberId, request.sessionTimeoutMs)

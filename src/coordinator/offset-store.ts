@@ -26,6 +26,8 @@ export interface OffsetStore {
   /** All offsets of a group, grouped by topic. Do not change the store meanwhile. */
   all(groupId: string): Iterable<CommittedOffset>
   has(groupId: string): boolean
+  /** Whether what was kept of a group could not be read: nothing is known of it then. */
+  isUnread(groupId: string): boolean
   remove(groupId: string, offsets: readonly CommittedOffset[]): Promise<void>
   /** Keeps what a group is, in place of what was kept of it before. */
   saveGroup(groupId: string, group: StoredGroup): Promise<KafkaErrorCode>
@@ -66,6 +68,10 @@ export class MemoryOffsetStore implements OffsetStore {
 
   has(groupId: string): boolean {
     return this.#groups.has(groupId)
+  }
+
+  isUnread(_groupId: string): boolean {
+    return false
   }
 
   groupIds(): Iterable<string> {

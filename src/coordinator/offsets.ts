@@ -1,9 +1,6 @@
 /**
- * Committed offsets of groups: who may commit when, what a fetch shows, and when they expire.
- * Offsets of a group that had members expire after it has been empty for offsets.retention.minutes,
- * not that long after the commit (KIP-211); those of a group without any, after their last commit.
- * A retention time that a client names itself (OffsetCommit 2 to 4) takes the place of the
- * configured one.
+ * Committed offsets of groups: who may commit when, and what a fetch shows. When they go is in
+ * `offset-removal.ts`.
  */
 import type { Env } from '../env.js'
 import { KafkaError, type KafkaErrorCode } from '../errors.js'
@@ -126,22 +123,4 @@ function shown(partitionIndex: number, offset: CommittedOffset | undefined): Off
     metadata: offset?.metadata ?? '',
     errorCode: KafkaError.NONE,
   }
-}
-
-/**
- * The offsets of an empty group that have outlived `retentionMs`. REQUIRES: the group has no
- * members.
- */
-export function expiredOffsets(
-  group: Group,
-  store: OffsetStore,
-  now: number,
-  retentionMs: number,
-): CommittedOffset[] {
-  const emptySince = group.protocolType === null ? 0 : group.stateSince
-  return [...store.all(group.id)].filter(({ commitTimestamp, expireTimestamp }) =>
-    expireTimestamp !== undefined
-      ? now >= expireTimestamp
-      : now - Math.max(emptySince, commitTimestamp) >= retentionMs,
-  )
 }

@@ -37,7 +37,8 @@ export function restoredGroup(
   now: number,
 ): Group {
   const { currentStateTimestamp: since } = stored
-  const group = new Group(id, since < 0 ? now : since)
+  // Where it was not written, offsets last from their commit.
+  const group = new Group(id, Math.max(since, 0))
   group.generationId = Math.max(stored.generation, 0)
   group.protocolType = stored.protocolType || null
   const { protocol } = stored

@@ -40,6 +40,8 @@ export interface TopicStoreOptions {
 export class TopicOffsetStore implements OffsetStore {
   readonly #memory = new MemoryOffsetStore()
   readonly #options: TopicStoreOptions
+  /** Partitions of the topic that are not served, or damaged. */
+  readonly #unread = new Set<number>()
   #making: Promise<void> | undefined
 
   constructor(options: TopicStoreOptions) {
@@ -47,22 +49,32 @@ export class TopicOffsetStore implements OffsetStore {
   }
 
   /**
-   * Reads the whole topic and resolves with the groups in it. Lets others take turns. What cannot
-   * be read of a partition is left out with a warning: groups of other partitions are served all
-   * the same.
+   * Reads the whole topic and resolves with the groups in it. Lets others take turns. A partition
+   * that cannot be read to its end is told with a warning, and its groups are unread from then on:
+   * an offset that is older than the last one committed, or none, would have a consumer begin at
+   * the wrong place. Groups of other partitions are served all the same.
    */
   async load(): Promise<Map<string, StoredGroup>> {
     const groups = new Map<string, StoredGroup>()
-    for (const partition of this.#options.replicas.topic(OFFSETS_TOPIC)?.partitions ?? []) {
-      if (partition === undefined) continue
+    for (const [index, partition] of this.#partitions().entries()) {
       try {
+        if (partition === undefined) throw new Error('its log is not there')
         await this.#read(partition, (record) => this.#apply(record, groups))
       } catch (error) {
-        const place = `${OFFSETS_TOPIC}-${partition.index}`
-        this.#options.warn(`${place} is not loaded to its end: ${String(error)}`)
+        this.#unread.add(index)
+        const place = `${OFFSETS_TOPIC}-${index}`
+        this.#options.warn(`${place} is not loaded, and its groups are refused: ${String(error)}`)
       }
     }
     return groups
+  }
+
+  #partitions(): readonly (Partition | undefined)[] {
+    return this.#options.replicas.topic(OFFSETS_TOPIC)?.partitions ?? []
+  }
+
+  isUnread(groupId: string): boolean {
+    return this.#unread.has(partitionOf(groupId, Math.max(this.#partitions().length, 1)))
   }
 
   async #read(partition: Partition, take: (record: GroupRecord) => void): Promise<void> {
@@ -146,7 +158,7 @@ export class TopicOffsetStore implements OffsetStore {
     const { replicas, env } = this.#options
     try {
       if (!replicas.topic(OFFSETS_TOPIC)) await this.#makeTopic()
-      const partitions = replicas.topic(OFFSETS_TOPIC)?.partitions ?? []
+      const partitions = this.#partitions()
       const partition = partitions[partitionOf(groupId, Math.max(partitions.length, 1))]
       if (!partition) return KafkaError.COORDINATOR_NOT_AVAILABLE
       const batch = buildBatch(records, { timestamp: env.now() })

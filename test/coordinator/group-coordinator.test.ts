@@ -247,14 +247,17 @@ test('a stable group is described with metadata and assignments', async () => {
   )
 })
 
-test('a group that rebalances is described without protocol and assignments', async () => {
+test('a group that rebalances is described without protocol and metadata', async () => {
   const scene = new Scene()
   await scene.stable()
   await scene.join()
   const group = scene.coordinator.describeGroup(groupId)
   assert.equal(group.groupState, 'PreparingRebalance')
   assert.equal(group.protocolData, '')
-  assert.equal(group.members[0]?.memberAssignment.length, 0)
+  const [member] = group.members
+  assert.equal(member?.memberMetadata.length, 0)
+  // What it still has.
+  assert.equal(text(member.memberAssignment), 'part 0')
 })
 
 test('an unknown group is described as dead', () => {

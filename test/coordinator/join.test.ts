@@ -16,12 +16,21 @@ test('a member without an id is given one and joins again with it', async () => 
   assert.equal(second.answer.generationId, 1)
 })
 
-test('a hundred joins without an id make no member', async () => {
+test('a hundred joins without an id make no member, and then one', async () => {
   const scene = new Scene()
   for (let count = 0; count < 100; count++) await scene.join({ requireKnownMemberId: true })
   assert.deepEqual(scene.members, [])
   assert.equal(scene.state, 'Empty')
+  const { leader } = await scene.stable(1, { memberId: (await last(scene)).memberId })
+  assert.deepEqual(scene.members, [leader])
+  await scene.keepAlive(12_000, [leader], 1)
+  assert.deepEqual(scene.members, [leader])
+  assert.equal(scene.state, 'Stable')
 })
+
+async function last(scene: Scene) {
+  return (await scene.join({ requireKnownMemberId: true })).answer
+}
 
 test('an id that was given out and not used expires with the session timeout', async () => {
   const scene = new Scene()
@@ -192,12 +201,15 @@ test('a full group takes no further member', async () => {
   assert.equal(await scene.heartbeat(ids[0] ?? '', generation), KafkaError.NONE)
 })
 
-test('ids are given out up to the size of the group only', async () => {
+test('an id that is never used keeps nobody out of a group that has room', async () => {
   const scene = new Scene({ 'group.max.size': '2' })
-  await scene.join({ requireKnownMemberId: true })
-  await scene.join({ requireKnownMemberId: true })
+  for (let lost = 0; lost < 5; lost++) {
+    const { answer } = await scene.join({ requireKnownMemberId: true })
+    assert.equal(answer.errorCode, KafkaError.MEMBER_ID_REQUIRED)
+  }
   const { answer } = await scene.join({ requireKnownMemberId: true })
-  assert.equal(answer.errorCode, KafkaError.GROUP_MAX_SIZE_REACHED)
+  const joined = await scene.join({ requireKnownMemberId: true, memberId: answer.memberId })
+  assert.equal(joined.answer.errorCode, KafkaError.NONE)
 })
 
 test('a new member whose client is lost while it waits is dropped at once', async () => {

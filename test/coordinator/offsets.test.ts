@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MemoryOffsetStore } from '../../src/coordinator/offset-store.js'
 import { KafkaError } from '../../src/errors.js'
-import { groupId, Scene } from './scene.js'
+import { bytes, groupId, Scene } from './scene.js'
 
 const partition = (partitionIndex: number, committedOffset: number) => ({
   partitionIndex,
@@ -223,6 +223,52 @@ test('offsets of a group without members expire after their commit', async () =>
   assert.equal(await scene.committed(), 2)
   await scene.env.advance(2_000)
   assert.equal(await scene.committed(), -1)
+})
+
+/** What a consumer says that reads these topics. */
+function subscription(...topics: string[]): Uint8Array {
+  const names = topics.map((name) => Buffer.concat([Buffer.from([0, name.length]), bytes(name)]))
+  const head = Buffer.from([0, 0, 0, 0, 0, topics.length])
+  return Buffer.concat([head, ...names, Buffer.alloc(4)])
+}
+
+/** Commits t-0 and u-0 as a live member that reads t, and lets the retention time pass. */
+async function idleReader(metadata: Uint8Array, protocolType = 'consumer') {
+  const scene = new Scene(shortRetention)
+  const protocols = [{ name: 'range', metadata }]
+  const { leader: memberId, generation } = await scene.stable(1, { protocols, protocolType })
+  const topics = ['t', 'u'].map((name) => ({ name, partitions: [partition(0, 5)] }))
+  await scene.commit(0, { memberId, generationId: generation, topics })
+  const left = async () => {
+    const rest = await scene.coordinator.fetchOffsets({ groupId, topics: null })
+    return rest.topics.map(({ name }) => name).sort()
+  }
+  await scene.keepAlive(57_000, [memberId], generation)
+  assert.deepEqual(await left(), ['t', 'u'])
+  await scene.keepAlive(300_000, [memberId], generation)
+  return left()
+}
+
+test('a live group keeps the offsets of what it reads, and no others for ever', async () => {
+  assert.deepEqual(await idleReader(subscription('t')), ['t'])
+  assert.deepEqual(await idleReader(subscription('t', 'u')), ['t', 'u'])
+})
+
+test('where nobody knows what a live group reads, all of its offsets stay', async () => {
+  assert.deepEqual(await idleReader(bytes('?')), ['t', 'u'])
+  assert.deepEqual(await idleReader(subscription('t'), 'connect'), ['t', 'u'])
+})
+
+test('offsets of a topic that is read no more stay while the group rebalances', async () => {
+  const scene = new Scene(shortRetention)
+  const protocols = [{ name: 'range', metadata: subscription('u') }]
+  const long = { protocols, sessionTimeoutMs: 300_000, rebalanceTimeoutMs: 300_000 }
+  const { leader: memberId, generation } = await scene.stable(1, long)
+  await scene.commit(5, { memberId, generationId: generation })
+  await scene.join(long)
+  await scene.env.advance(120_000)
+  assert.equal(scene.state, 'PreparingRebalance')
+  assert.equal(await scene.committed(), 5)
 })
 
 test('a retention time of -1 is that of the broker and not no time', async () => {

@@ -1,5 +1,6 @@
 /** What a group finds again after the broker was stopped, or killed. */
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { deleteGroups } from '../../src/apis/delete-groups.js'
@@ -13,6 +14,7 @@ import { offsetCommit } from '../../src/apis/offset-commit.js'
 import { offsetFetch } from '../../src/apis/offset-fetch.js'
 import { syncGroup } from '../../src/apis/sync-group.js'
 import { Broker } from '../../src/broker.js'
+import { partitionOf } from '../../src/coordinator/group-records.js'
 import { createTopic } from '../support/broker.js'
 import { copyLive } from '../support/copy.js'
 import { temporaryDirectory } from '../support/tmp.js'
@@ -21,6 +23,7 @@ import { Wire } from '../support/wire.js'
 
 const config = { 'offsets.topic.num.partitions': 3 }
 const groupId = 'g'
+const FIRST_SEGMENT = '00000000000000000000.log'
 
 /** Starts a broker that is closed by the test, or else with it. */
 async function start(t: TestContext, dataDir: string) {
@@ -151,4 +154,67 @@ test('while the topic is read a group is told to wait, and never -1', async (t) 
     return true
   }, 'the answer')
   assert.deepEqual(seen, [42])
+})
+
+test('where commits cannot be read a group is refused, and never told -1', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const first = await start(t, dataDir)
+  await createTopic(first.wire, 't')
+  const sound = ['a', 'b', 'c'].find((id) => partitionOf(id, 3) !== partitionOf(groupId, 3))!
+  await commit(first.wire, 41)
+  await commit(first.wire, 42)
+  await commit(first.wire, 7, 't', { groupId: sound })
+  await first.broker.close()
+  const path = join(dataDir, `__consumer_offsets-${partitionOf(groupId, 3)}`, FIRST_SEGMENT)
+  const bytes = readFileSync(path)
+  // Within the second of the commits.
+  bytes[bytes.length - 1]! ^= 1
+  writeFileSync(path, bytes)
+  const { wire } = await start(t, dataDir)
+  const topics = [{ name: 't', partitionIndexes: [0] }]
+  const refused = await wire.call(offsetFetch, 7, { groupId, topics })
+  assert.deepEqual([refused.errorCode, refused.topics], [15, []])
+  const { groups } = await wire.call(offsetFetch, 8, {
+    groups: [groupId, sound].map((id) => ({ groupId: id, topics })),
+  })
+  assert.deepEqual(
+    groups.map(({ errorCode, topics: [topic] }) => [
+      errorCode,
+      topic?.partitions[0]?.committedOffset,
+    ]),
+    [
+      [15, undefined],
+      [0, 7],
+    ],
+  )
+})
+
+test('where the log of a group is on a disk that is gone the group is refused', async (t) => {
+  const [one, two] = [temporaryDirectory(t), temporaryDirectory(t)]
+  const both = { ...config, 'log.dirs': `${one},${two}`, 'offsets.topic.num.partitions': 2 }
+  const begin = async () => {
+    const broker = await Broker.start({ port: 0, config: both })
+    t.after(() => broker.close().catch(() => {}))
+    const wire = await Wire.connect(t, broker.port)
+    await until(async () => (await wire.call(listGroups, 4, {})).errorCode === 0, 'groups loaded')
+    return { broker, wire }
+  }
+  const first = await begin()
+  await createTopic(first.wire, 't')
+  const ids = ['a', 'b']
+  for (const id of ids) await commit(first.wire, 42, 't', { groupId: id })
+  await first.broker.close()
+  const gone = readdirSync(two).find((name) => name.startsWith('__consumer_offsets-'))
+  assert.ok(gone !== undefined, 'the second disk has a part of the offsets')
+  rmSync(two, { recursive: true })
+  // A file where the directory was: it cannot be made anew.
+  writeFileSync(two, '')
+  const { wire } = await begin()
+  for (const id of ids) {
+    const topics = [{ name: 't', partitionIndexes: [0] }]
+    const answer = await wire.call(offsetFetch, 7, { groupId: id, topics })
+    const isGone = gone.endsWith(`-${partitionOf(id, 2)}`)
+    assert.equal(answer.errorCode, isGone ? 15 : 0, id)
+    if (!isGone) assert.equal(answer.topics[0]?.partitions[0]?.committedOffset, 42)
+  }
 })
