@@ -7,7 +7,7 @@
  * there as a whole or not at all after a crash.
  */
 import type { Env } from '../env.js'
-import { KafkaError, type KafkaErrorCode, ProtocolError } from '../errors.js'
+import { KafkaError, type KafkaErrorCode, ProtocolError, SeglogError } from '../errors.js'
 import { iterateBatches } from '../records/batch.js'
 import { buildBatch } from '../records/encoder.js'
 import { iterateRecords } from '../records/reader.js'
@@ -58,7 +58,7 @@ export class TopicOffsetStore implements OffsetStore {
     const groups = new Map<string, StoredGroup>()
     for (const [index, partition] of this.#partitions().entries()) {
       try {
-        if (partition === undefined) throw new Error('its log is not there')
+        if (!partition) throw new SeglogError('NOT_FOUND', 'its log is on a disk that is gone')
         await this.#read(partition, (record) => this.#apply(record, groups))
       } catch (error) {
         this.#unread.add(index)
