@@ -58,7 +58,7 @@ export class TopicOffsetStore implements OffsetStore {
     const groups = new Map<string, StoredGroup>()
     for (const [index, partition] of this.#partitions().entries()) {
       try {
-        if (partition === undefined) throw new SeglogError('NOT_FOUND', 'its log is not there')
+        if (!partition) throw new SeglogError('NOT_FOUND', 'its log is on a disk that is gone')
         await this.#read(partition, (record) => this.#apply(record, groups))
       } catch (error) {
         this.#unread.add(index)

@@ -4,6 +4,7 @@
  */
 import type { TopicConfig } from '../config.js'
 import { SeglogError } from '../errors.js'
+import type { TopicPartition } from '../storage/log-files.js'
 import type { LogManager } from '../storage/log-manager.js'
 import { Partition } from './partition.js'
 
@@ -103,6 +104,11 @@ export class Replicas {
    */
   async checkpoint(): Promise<void> {
     await this.#logs.checkpoint().catch(() => {})
+  }
+
+  /** Partitions whose last compaction failed; it is tried again. */
+  get uncleanable(): readonly TopicPartition[] {
+    return this.#logs.uncleanable
   }
 
   /** Whether a log directory cannot be used. `path` is absolute. */

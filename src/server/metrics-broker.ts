@@ -4,6 +4,7 @@
  */
 import type { BrokerContext } from '../handlers/context.js'
 import type { Partition } from '../replication/partition.js'
+import type { TopicPartition } from '../storage/log-files.js'
 import type { Listener } from './listener.js'
 import type { MetricsText } from './metrics-text.js'
 import type { RequestMemory } from './request-memory.js'
@@ -74,6 +75,15 @@ function writePartitions(text: MetricsText, { replicas }: BrokerContext): void {
       text.sample(value(partition), labels)
     }
   }
+  writeUncleanable(text, replicas.uncleanable)
+}
+
+/** The count is there to alarm at, also while there is none. */
+function writeUncleanable(text: MetricsText, found: readonly TopicPartition[]): void {
+  text.family('seglog_uncleanable_partitions', 'gauge', 'Logs whose last compaction failed.')
+  text.sample(found.length)
+  text.family('seglog_partition_uncleanable', 'gauge', 'One of them; always 1.')
+  for (const { topic, partition } of found) text.sample(1, { topic, partition })
 }
 
 function writeGroups(text: MetricsText, { groups }: BrokerContext): void {

@@ -234,7 +234,7 @@ test('a group that could not be read is refused, and others are served', async (
   assert.equal((group.store as Records).get(groupId, 't', 0)?.offset, 42)
 })
 
-test('a commit that overlaps the deletion of its group leaves one that can be seen', async () => {
+test('a commit that overlaps the deletion of its group leaves one that is seen', async () => {
   const records = new Records()
   const group = new Restarting({}, records)
   await group.commit(1)

@@ -1,16 +1,27 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemEnv } from '../../src/env.js'
 import { silentLogger } from '../../src/logger.js'
+import { buildBatch } from '../../src/records/encoder.js'
 import { Metrics } from '../../src/server/metrics.js'
 import { batchOf, createTopic, fetchFrom, produceTo, startBroker } from '../support/broker.js'
+import { temporaryDirectory } from '../support/tmp.js'
+import { until } from '../support/until.js'
 import { Wire } from '../support/wire.js'
 
+const NOW = 1_700_000_000_000
+
 /** A broker with metrics, and what its port answers. */
-async function scene(t: TestContext, config: Record<string, string | number> = {}) {
-  const started = await startBroker(t, { config: { 'metrics.port': 0, ...config } })
+async function scene(
+  t: TestContext,
+  config: Record<string, string | number> = {},
+  dataDir = temporaryDirectory(t),
+) {
+  const started = await startBroker(t, { dataDir, config: { 'metrics.port': 0, ...config } })
   const port = started.broker.metricsPort
   assert.ok(port !== undefined)
   /** Samples by name and labels, as the text has them. */
@@ -102,6 +113,40 @@ test('partitions tell where they begin and end, and what they take', async (t) =
     ['log_start_offset', 'log_end_offset', 'high_watermark', 'size_bytes', 'segments'].map(of),
     [0, 2, 2, batch.length, 1],
   )
+})
+
+test('a log that cannot be compacted is counted and named until it can', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const { wire, samples } = await scene(t, { 'log.cleaner.backoff.ms': 5 }, dataDir)
+  const configs = { 'cleanup.policy': 'compact', 'segment.bytes': '100' }
+  for (const topic of ['bad', 'good']) await createTopic(wire, topic, { configs })
+  assert.equal((await samples()).get('seglog_uncleanable_partitions'), 0)
+  const keyed = () => buildBatch([{ key: 'k', value: 'v'.repeat(40) }], { timestamp: NOW })
+  // A wrong byte in the one sealed segment, before a second one makes it worth its while.
+  for (let i = 0; i < 2; i++) await produceTo(wire, 'bad', keyed())
+  const path = join(dataDir, 'bad-0', '00000000000000000000.log')
+  await until(() => readFileSync(path).length === keyed().length, 'sealed')
+  const turn = () => {
+    const bytes = readFileSync(path)
+    bytes[bytes.length - 1]! ^= 1
+    writeFileSync(path, bytes)
+  }
+  turn()
+  for (const topic of ['bad', 'good']) {
+    for (let i = 0; i < 4; i++) await produceTo(wire, topic, keyed())
+  }
+  const name = 'seglog_partition_uncleanable{topic="bad",partition="0"}'
+  await until(async () => (await samples()).get(name) === 1, 'bad-0 named')
+  assert.equal((await samples()).get('seglog_uncleanable_partitions'), 1)
+  const size = async () =>
+    (await samples()).get('seglog_partition_size_bytes{topic="good",partition="0"}') ?? 0
+  await until(async () => (await size()) < 4 * keyed().length, 'good-0 compacted')
+  turn()
+  await until(
+    async () => (await samples()).get('seglog_uncleanable_partitions') === 0,
+    'tried again',
+  )
+  assert.equal((await samples()).get(name), undefined)
 })
 
 test('syncs to the disk are timed', async (t) => {

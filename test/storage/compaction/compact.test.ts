@@ -72,3 +72,58 @@ test('a segment that nothing remains of keeps its end', async (t) => {
     [[1, 1]],
   )
 })
+
+const lastRecords = [
+  ['a record without a key', null, 'x'],
+  ['a tombstone that is over', 'a', null],
+] as const
+
+for (const [what, key, value] of lastRecords) {
+  test(`${what}, the last of the log, leaves the log its end`, async (t) => {
+    const directory = temporaryDirectory(t)
+    const log = await open(t, directory, { deleteRetentionMs: 0, fileDeleteDelayMs: 0 })
+    put(log, [['a', '1']])
+    log.roll()
+    put(log, [[key, value]])
+    await compactAll(log)
+    // A tombstone goes with the second one.
+    put(log, [['b', '1']])
+    await compactAll(log)
+    put(log, [[null, 'the last one']])
+    await compactAll(log)
+    const offsets = recordsOf(log).map(({ offset }) => offset)
+    assert.deepEqual(offsets, key === null ? [0, 2] : [2])
+    assert.equal(log.endOffset, 4)
+    const { cleanedOffset } = log
+    await log.close()
+    for (const known of [{ clean: true }, { recoveryPoint: 4 }, { recoveryPoint: 0 }, {}]) {
+      const again = await open(t, directory, { ...known, cleanedOffset, isCompacted: true })
+      assert.equal(again.endOffset, 4, JSON.stringify(known))
+      assert.deepEqual(
+        recordsOf(again).map(({ offset }) => offset),
+        offsets,
+      )
+      await again.close()
+    }
+    const appended = await open(t, directory, { clean: true, isCompacted: true, cleanedOffset })
+    assert.equal(put(appended, [['c', '1']]), 4)
+  })
+}
+
+test('a log of tombstones alone keeps its end when they are over', async (t) => {
+  const directory = temporaryDirectory(t)
+  const log = await open(t, directory, { deleteRetentionMs: 0, fileDeleteDelayMs: 0 })
+  for (const key of ['a', 'b', 'c']) {
+    put(log, [[key, null]])
+    log.roll()
+  }
+  await compactAll(log)
+  put(log, [[null, 'dirty']])
+  await compactAll(log)
+  assert.deepEqual(recordsOf(log), [])
+  assert.equal(log.endOffset, 4)
+  await log.close()
+  const again = await open(t, directory, { recoveryPoint: 4 })
+  assert.equal(again.endOffset, 4)
+  assert.equal(put(again, [['a', '1']]), 4)
+})

@@ -7,10 +7,11 @@ import { cpSync, readdirSync, unlinkSync as unlink } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { native } from '../../../src/native.js'
+import { Interrupted } from '../../../src/storage/compaction/compaction-state.js'
 import { copyLive } from '../../support/copy.js'
 import { temporaryDirectory } from '../../support/tmp.js'
 import { filesOf, open } from '../log-fixture.js'
-import { compactAll, lastValues, put } from './compaction-fixture.js'
+import { compactAll, lastValues, put, sorted } from './compaction-fixture.js'
 
 const segmentBytes = 1 << 16
 
@@ -111,17 +112,80 @@ test('a start settles every state between two renames', async (t) => {
       cpSync(join(after, stem + ending), join(copy, `${stem}${ending}${suffix}`))
     }
     for (const recoveryPoint of [undefined, 0, 7, 18]) {
-      const work = `${copy}-${recoveryPoint}`
-      cpSync(copy, work, { recursive: true })
-      const log = await open(t, work, { recoveryPoint })
+      const log = await openCopy(t, copy, { recoveryPoint })
       assert.deepEqual(lastValues(log), expected, `step ${step}, recovery point ${recoveryPoint}`)
-      assert.equal(log.endOffset, 18)
-      assert.equal(log.report.damage, undefined)
       const isWhole = log.segmentCount === 2 || log.segmentCount === olds.length + 1
       assert.ok(isWhole, `step ${step}: ${log.segmentCount} segments`)
       await log.close()
-      const left = readdirSync(work).filter((name) => /cleaned|swap|deleted/.test(name))
-      assert.deepEqual(left, [])
+    }
+    for (const logStartOffset of [5, 7, 13, 18]) {
+      const of = await openCopy(t, copy, { recoveryPoint: 18, logStartOffset })
+      const what = `step ${step}, deleted below ${logStartOffset}`
+      assert.equal(of.startOffset, logStartOffset, what)
+      assert.deepEqual(lastValues(of), valuesFrom(logStartOffset), what)
+      await of.close()
+    }
+  }
+})
+
+/** A start on a copy of the folder leaves nothing of a compaction behind, whatever it finds. */
+async function openCopy(
+  t: Parameters<typeof open>[0],
+  directory: string,
+  options: Parameters<typeof open>[2],
+) {
+  const work = join(temporaryDirectory(t), 'log')
+  cpSync(directory, work, { recursive: true })
+  const log = await open(t, work, options)
+  assert.equal(log.endOffset, 18)
+  assert.equal(log.report.damage, undefined)
+  const left = readdirSync(work).filter((name) => /cleaned|swap|deleted/.test(name))
+  assert.deepEqual(left, [])
+  return log
+}
+
+/** What `made` puts at and above an offset. */
+function valuesFrom(offset: number): Record<string, string> {
+  const values = new Map<string, string>()
+  for (let at = offset; at < 18; at++) {
+    const [round, i] = [Math.floor(at / 6), at % 6]
+    values.set(`k${(round + i) % 8}`, `${round}.${i}`)
+  }
+  return sorted(values)
+}
+
+test('records that are deleted at the start meanwhile stay so after a kill', async (t) => {
+  for (const at of [1, 2, 3, 4, 5, 6]) {
+    const directory = join(temporaryDirectory(t), 'log')
+    const log = await made(directory, t)
+    const rename = native.segmentRename
+    let calls = 0
+    const copies: { copy: string; start: number }[] = []
+    const kill = () => {
+      const copy = join(temporaryDirectory(t), 'log')
+      copyLive(directory, copy)
+      copies.push({ copy, start: log.startOffset })
+    }
+    native.segmentRename = async (handle, suffix) => {
+      if (++calls === at) log.deleteBefore(13)
+      kill()
+      const renamed = await rename(handle, suffix)
+      kill()
+      return renamed
+    }
+    try {
+      const run = log.compact({ limitOffset: 18, bufferBytes: 1 << 20 })
+      await run.catch((error) => assert.ok(error instanceof Interrupted, String(error)))
+    } finally {
+      native.segmentRename = rename
+    }
+    await log.close()
+    kill()
+    assert.ok(copies.length >= 3)
+    for (const { copy, start } of copies) {
+      const again = await openCopy(t, copy, { recoveryPoint: 18, logStartOffset: start })
+      assert.deepEqual(lastValues(again), valuesFrom(start), `renamed ${at}, from ${start}`)
+      await again.close()
     }
   }
 })
