@@ -45,3 +45,21 @@ export function fileSystemOf(directory: string): FileSystem {
   const { type, device, options } = best
   return { type, device, options, freeBytes: bavail * bsize }
 }
+
+/** Kept in memory: nothing that is written there reaches a disk. */
+const MEMORY = new Set(['tmpfs', 'ramfs'])
+/** Mount options with which a sync returns before the drive has emptied its cache. */
+const NO_BARRIER = new Set(['nobarrier', 'barrier=0', 'barrier=none'])
+
+/** Why figures of a file system are not those of a disk that keeps what was synced. */
+export function flagsOf({ type, options }: Pick<FileSystem, 'type' | 'options'>): string[] {
+  const flags: string[] = []
+  if (MEMORY.has(type)) flags.push(`NOTE: ${type} is memory, not a disk: choose another --dir`)
+  for (const option of options.split(',')) {
+    if (!NO_BARRIER.has(option)) continue
+    flags.push(
+      `NOTE: ${option}: a sync does not wait for the drive, durable figures are not durable`,
+    )
+  }
+  return flags
+}

@@ -23,7 +23,7 @@ export interface Case {
 }
 
 /** Payload of one store at most. */
-const FILL_BYTES = 64 << 20
+export const FILL_BYTES = 64 << 20
 const FILL_RECORDS = 500_000
 /** Values differ, and do not compress: LevelDB would write less than it was given. */
 const DISTINCT_BYTES = 1 << 20

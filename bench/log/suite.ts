@@ -6,10 +6,11 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { batchOf } from '../batch.js'
 import { runTrials, type Trial } from '../harness.js'
-import { fileSystemOf } from '../machine.js'
+import { fileSystemOf, flagsOf } from '../machine.js'
 import { type RateTable, rateTable } from '../rates.js'
+import { sizeText } from '../report.js'
 import type { RunOptions, Suite } from '../suite.js'
-import { IN_FLIGHT, type Phase, type Rates } from './phases.js'
+import { FILL_BYTES, IN_FLIGHT, type Phase, type Rates } from './phases.js'
 import { missingStore, type StoreKind } from './store.js'
 import { stores } from './stores.js'
 
@@ -121,9 +122,16 @@ async function run({ quick, directory, progress }: RunOptions) {
 }
 
 function context(directory: string): string[] {
-  const { type, device, options } = fileSystemOf(directory)
-  const lines = [`${type} on ${device} (${options})`]
-  if (type === 'tmpfs') lines.push('NOTE: tmpfs is memory, not a disk: choose another --dir')
+  const fileSystem = fileSystemOf(directory)
+  const { type, device, options } = fileSystem
+  const lines = [
+    `${type} on ${device} (${options})`,
+    'durable: fdatasync, of seglog and plain fs; the other stores as they do it',
+    `a store holds at most ${sizeText(FILL_BYTES)}, far less than memory: without a sync, append ` +
+      'and read are of the page cache',
+    'seglog and the native append reserve their space by fallocate, ahead; plain fs does not',
+    ...flagsOf(fileSystem),
+  ]
   for (const store of stores) {
     const missing = missingStore(store)
     if (missing !== undefined) lines.push(`NOTE: without ${store.name}: ${missing}`)
