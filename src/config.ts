@@ -8,6 +8,7 @@
 import { brokerKeys, type Endpoint, parseEndpoint, topicKeys } from './config-keys.js'
 import { foreignKeys } from './config-keys-foreign.js'
 import { clientMetricsKeys, groupKeyOf, groupOnlyKeys } from './config-keys-groups.js'
+import { checkTogether, invalid } from './config-together.js'
 import { topicOnlyKeys, topicOnlySynonyms } from './config-topic-keys.js'
 import type { Alias, Key } from './config-types.js'
 import { SeglogError } from './errors.js'
@@ -362,36 +363,5 @@ function joinHostAndPort(unread: Map<string, string>, warn: (line: string) => vo
   }
 }
 
-/** What no single key can tell. */
-function checkTogether(config: BrokerConfig) {
-  const names = config.listeners.map(({ name }) => name)
-  if (new Set(names).size !== names.length) {
-    throw invalid('listeners', config.text('listeners'), 'a different name for each listener')
-  }
-  const mapped = config.get('listener.security.protocol.map').flatMap((entry) => {
-    const [name = '', protocol] = entry.split(':')
-    return protocol === 'PLAINTEXT' ? name : []
-  })
-  const unmapped = names.find((name) => !mapped.some((known) => known.toUpperCase() === name))
-  if (unmapped !== undefined) {
-    const text = `names that listener.security.protocol.map calls PLAINTEXT: ${mapped.join(', ')}`
-    throw invalid('listeners', config.text('listeners'), text)
-  }
-  for (const { name, host } of endpoints(config.get('advertised.listeners'))) {
-    if (!names.includes(name) || host === '' || host === '0.0.0.0' || host === '::') {
-      const text = config.text('advertised.listeners')
-      throw invalid('advertised.listeners', text, 'names of listeners with an address to reach')
-    }
-  }
-  const shortest = config.get('group.min.session.timeout.ms')
-  if (config.get('group.max.session.timeout.ms') < shortest) {
-    const text = config.text('group.max.session.timeout.ms')
-    throw invalid('group.max.session.timeout.ms', text, `${shortest} or more`)
-  }
-}
-
 const endpoints = (texts: readonly string[]) =>
   texts.map(parseEndpoint).filter((endpoint) => endpoint !== undefined)
-
-const invalid = (name: string, text: string, range: string) =>
-  new SeglogError('INVALID_CONFIG', `${name}=${text} is not allowed; allowed is: ${range}`)

@@ -196,3 +196,9 @@ test('docs/configuration.md says what the table says', () => {
   const page = new URL('../../docs/configuration.md', import.meta.url)
   assert.equal(readFileSync(page, 'utf8'), describe())
 })
+
+test('ports and directories that exclude each other are refused by name', () => {
+  refused({ listeners: 'PLAINTEXT://127.0.0.1:9092', 'metrics.port': '9092' }, /^metrics.port=9092/)
+  refused({ 'log.dirs': 'a,./a' }, /^log.dirs=a,\.\/a is not allowed/)
+  assert.equal(parse({ 'metrics.port': '9093' }).config.get('metrics.port'), 9093)
+})

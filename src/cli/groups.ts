@@ -24,7 +24,7 @@ import {
   parseClient,
   withCluster,
 } from './client-options.js'
-import { planReset, type Reset, resetOf, resetOptions } from './groups-reset.js'
+import { type Planned, planReset, type Reset, resetOf, resetOptions } from './groups-reset.js'
 import { type Listing, listing } from './listing.js'
 import { counted, type Io } from './output.js'
 import { UsageError } from './usage.js'
@@ -92,12 +92,23 @@ function workOf(
   if (!reset) throw new UsageError('where the offsets are to be set to is needed', USAGE)
   return async (cluster, out) => {
     const plan = await planReset(cluster, group, { topics: values.topic, reset, usage: USAGE })
-    if (values.execute) await commitOffsets(cluster, group, plan)
+    if (values.execute) await commit(cluster, group, plan)
     const rows = plan.map((each) => ({ group, ...each, executed: values.execute }))
     out.rows('reset', ['topic', 'partition', 'offset', 'newOffset'], rows.map(withNewOffset))
     if (!values.execute) {
       out.say('nothing was changed; --execute does it', 'plan', { group, executed: false })
     }
+  }
+}
+
+async function commit(cluster: Cluster, group: string, plan: readonly Planned[]) {
+  try {
+    await commitOffsets(cluster, group, plan)
+  } catch (error) {
+    if (!(error instanceof BrokerError) || error.kafkaCode !== KafkaError.UNKNOWN_MEMBER_ID) {
+      throw error
+    }
+    throw new BrokerError(error.kafkaCode, `group ${group} has members, which must end first`)
   }
 }
 

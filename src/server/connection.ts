@@ -185,9 +185,11 @@ export class Connection implements Client, Holder {
 
   #refuse(error: unknown): void {
     if (!this.#closed) {
+      // Who goes away while being answered is no news.
+      const isGone = error instanceof SeglogError && error.code === 'BROKEN_PIPE'
       const expected = error instanceof SeglogError || error instanceof ProtocolError
       const text = expected ? error.message : error instanceof Error ? error.stack : String(error)
-      this.#complain(`closing the connection of ${this.address}: ${text}`)
+      if (!isGone) this.#complain(`closing the connection of ${this.address}: ${text}`)
     }
     this.close()
   }

@@ -6,6 +6,7 @@ import type { Server, Socket } from 'node:net'
 import { addressOf, type Env, portOf, type Timer } from '../env.js'
 import { SeglogError } from '../errors.js'
 import type { Logger } from '../logger.js'
+import { Complaints } from './complaints.js'
 import { Connection, type Dispatch } from './connection.js'
 import type { RequestMemory } from './request-memory.js'
 
@@ -85,19 +86,20 @@ export class Listener {
     logger: Logger,
   ): Promise<Listener> {
     let listener: Listener | undefined
+    const complaints = new Complaints(env, logger)
     const early: Socket[] = []
     const server = await env
       .listen({
         host: options.host,
         port: options.port,
         onConnection: (socket) =>
-          listener ? listener.#accept(socket, dispatch, logger) : early.push(socket),
+          listener ? listener.#accept(socket, dispatch, complaints) : early.push(socket),
       })
       .catch((error) => {
         throw listenError(options, error)
       })
     listener = new Listener(server, env, options)
-    for (const socket of early) listener.#accept(socket, dispatch, logger)
+    for (const socket of early) listener.#accept(socket, dispatch, complaints)
     return listener
   }
 
@@ -105,11 +107,11 @@ export class Listener {
     return this.#connections.size
   }
 
-  #accept(socket: Socket, dispatch: Dispatch, logger: Logger): void {
+  #accept(socket: Socket, dispatch: Dispatch, complaints: Complaints): void {
     const { quota } = this.#options
     const address = socket.remoteAddress ?? ''
     if (quota && !quota.admit(address)) {
-      logger.warn(`refusing a connection of ${address}: there are as many as are allowed`)
+      complaints.tell(`refusing a connection of ${address}: there are as many as are allowed`)
       socket.destroy()
       return
     }
@@ -117,7 +119,7 @@ export class Listener {
       maxFrameBytes: this.#options.maxFrameBytes,
       memory: this.#options.memory,
       now: () => this.#env.monotonic(),
-      complain: (line) => logger.warn(line),
+      complain: (line) => complaints.tell(line),
     })
     this.#connections.add(connection)
     connection.onClose(() => {

@@ -35,7 +35,7 @@ export async function readMetaProperties(directory: string): Promise<MetaPropert
   if (bytes === undefined) return undefined
   const text = bytes.toString('utf8')
   // Every writer ends the last line; without that a value may be the beginning of a longer one.
-  if (!/[\r\n]$/.test(text)) throw corrupt(path, 'it is empty or cut short')
+  if (!/[\r\n]$/.test(text)) throw corrupt(path, 'it is empty, cut short, or no text')
   const properties = parseProperties(text, path)
   const version = properties.get('version')
   if (version !== '0' && version !== '1') throw corrupt(path, 'version 0 or 1 expected')
