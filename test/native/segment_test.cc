@@ -333,6 +333,9 @@ SEGMENT_TEST(
     CHECK_EQ(info.file_bytes, info.size);
     CHECK_EQ(ScanAll(PathOf(100) + ".log").size(), kept.size());
     CheckLookups(segment.get(), kept);
+    // Writes the indexes, which a flush leaves to the helper.
+    segment->EndAppends();
+    CHECK(segment->Seal(true).ok());
     SegmentReport report;
     auto reopened = OpenSegment(SmallInterval(), &report, 100);
     CHECK(!report.index_rebuilt);
